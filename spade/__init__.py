@@ -1,0 +1,1 @@
+"""The method, pure: values in, values out. Nothing here touches a network, a file, a process or a clock."""

@@ -1,0 +1,181 @@
+"""Every setting, once: frozen, unknown keys refused, variants chosen by type. Read in `flows/configuring.py`."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveFloat, PositiveInt, SecretStr
+
+from spade.identity import fingerprint
+from spade.messages import Sampling as SamplingRecord
+from spade.skills import Setting
+
+Share = Field(ge=0.0, le=1.0)
+
+
+class Settings(BaseModel):
+    """Base: frozen, and a key nobody knows is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class SamplingSettings(Settings):
+    """How tokens are drawn."""
+
+    temperature: float = Field(0.6, ge=0.0, le=2.0)
+    top_p: float = Field(0.95, gt=0.0, le=1.0)
+    top_k: NonNegativeInt = 20
+    """0 switches it off."""
+    max_tokens: PositiveInt = 8192
+    """New tokens per call."""
+
+    def record(self, seed: int | None = None) -> SamplingRecord:
+        return SamplingRecord(self.temperature, self.top_p, self.top_k, self.max_tokens, seed)
+
+
+class CorpusSettings(Settings):
+    """Where documents come from."""
+
+    path: str = "package:starter"
+    """`package:starter` or a JSONL file with `text` a line."""
+    max_words: PositiveInt = 6000
+    """Longer documents are cut at a paragraph border."""
+
+
+class CycleSettings(Settings):
+    """How much one cycle makes."""
+
+    setting: Setting = Setting.GAMES
+    slots: PositiveInt = 24
+    plays: PositiveInt = 16
+    """Plays per arm and round."""
+    rounds: PositiveInt = 1
+    """Generation-only runs use 1; training runs 4 (games) or 8 (tools)."""
+    skills: int = Field(3, ge=1, le=6)
+    """Active skills per cycle."""
+    max_turns: int = Field(25, ge=1, le=25)
+    """The run's cap on turns; an environment's own cap may be lower."""
+
+
+class DesignerSettings(Settings):
+    """How environments are written."""
+
+    mode: Literal["code", "blueprint"] = "code"
+    """`code`: the model writes a program. `blueprint`: it fills a guided form that compiles to one."""
+    retries: int = Field(5, ge=0, le=5)
+    """How often a rejected slot is tried again."""
+    retry: Literal["repair", "resample"] = "repair"
+    """Show the rejected program and the gate's message, or start afresh."""
+    sampling: SamplingSettings = SamplingSettings(max_tokens=16384)
+
+
+class HintSettings(Settings):
+    """How hints are written."""
+
+    tries: int = Field(3, ge=1, le=10)
+    max_words: PositiveInt = 100
+    sampling: SamplingSettings = SamplingSettings(temperature=0.3, max_tokens=512)
+
+
+class AgentSettings(Settings):
+    """How environments are played."""
+
+    guided: bool = False
+    """Decode actions under the environment's guide (blueprints only); recorded with every turn."""
+    sampling: SamplingSettings = SamplingSettings()
+
+
+class ModelSettings(Settings):
+    """Which model answers: the endpoint at `base_url` as it is, or else the source, served on this machine."""
+
+    source: str = "package:smollm2-135m"
+    """`package:NAME`, `path:FILE` or `hub:REPO/FILE`: weights for the embedded server."""
+    base_url: str | None = None
+    """An OpenAI-compatible endpoint, such as http://127.0.0.1:8000/v1."""
+    name: str | None = None
+    """The model's name at the endpoint; the endpoint's first model when absent."""
+    api_key: SecretStr | None = None
+    """Sent as a bearer token; SPADE_API_KEY or OPENAI_API_KEY in the environment is used when absent."""
+    concurrency: PositiveInt = 16
+    """Calls under way at once."""
+    timeout_seconds: PositiveFloat = 300.0
+    """Deadline of one call, its retries excluded."""
+    retries: NonNegativeInt = 4
+    """Retries of a call on 429, 5xx, time-outs and dropped connections."""
+    context: PositiveInt = 2048
+    """Context of one sequence on the embedded server, in tokens."""
+    price_per_million: tuple[float, float] | None = None
+    """Price of a million prompt and completion tokens; cost is unknown when absent."""
+
+
+class SandboxSettings(Settings):
+    """Where untrusted programs run."""
+
+    kind: Literal["auto", "local", "e2b"] = "auto"
+    required_level: Literal["unsafe", "confined", "namespaced", "vm"] = "confined"
+    """A run refuses to start below it."""
+    wall_seconds: PositiveFloat = 5.0
+    """Per call."""
+    cpu_seconds: PositiveFloat = 30.0
+    """Per game."""
+    memory_mb: PositiveInt = 256
+    scratch_mb: PositiveInt = 8
+
+
+class GateSettings(Settings):
+    """Thresholds of the gates (design: gates.md); recorded with each verdict."""
+
+    random_win_max: float = 0.15
+    """Highest win rate of a random-legal player."""
+    floor_gap: float = 0.1
+    """Do-nothing and random players must stay this far below the oracle's return."""
+    min_turns: PositiveInt = 3
+    """Fewest turns of the oracle, unless acting reveals hidden state."""
+    seeds: int = Field(5, ge=2)
+    """Instances looked at."""
+    random_plays: PositiveInt = 32
+    max_observation_bytes: PositiveInt = 16384
+    max_program_bytes: PositiveInt = 65536
+
+
+class ScoreSettings(Settings):
+    """How designers are rewarded."""
+
+    variant: Literal["blend", "solve_rate", "regret", "signed_regret"] = "blend"
+
+
+class MemorySettings(Settings):
+    """How environments are remembered."""
+
+    embedder: Literal["auto", "minilm", "hashed"] = "auto"
+    """`auto`: MiniLM where the `embed` extra is installed, else hashed n-grams."""
+    duplicate_cosine: float = 0.92
+    """As near as this to a remembered environment is a duplicate."""
+    examples: NonNegativeInt = 2
+    """Whole environments of the same skill shown to the designer."""
+
+
+class FactorySettings(Settings):
+    """All settings of a run."""
+
+    profile: str = "default"
+    seed: int = 0
+    home: Path = Path("var")
+    """Where run artifacts go."""
+    corpus: CorpusSettings = CorpusSettings()
+    cycle: CycleSettings = CycleSettings()
+    designer: DesignerSettings = DesignerSettings()
+    hint: HintSettings = HintSettings()
+    agent: AgentSettings = AgentSettings()
+    model: ModelSettings = ModelSettings()
+    sandbox: SandboxSettings = SandboxSettings()
+    gates: GateSettings = GateSettings()
+    score: ScoreSettings = ScoreSettings()
+    memory: MemorySettings = MemorySettings()
+
+    @property
+    def settings_hash(self) -> str:
+        """Names what is made: every setting but where it is put, the seed, secrets and how fast it goes."""
+        values = self.model_dump(mode="json", exclude={"home": True, "seed": True, "profile": True})
+        for key in ("api_key", "base_url", "concurrency", "timeout_seconds", "retries"):
+            values["model"].pop(key)
+        return fingerprint(values)

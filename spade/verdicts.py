@@ -1,0 +1,41 @@
+"""What a gate says of an environment or a hint."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class Status(StrEnum):
+    """A gate that errs does not pass: fail closed."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    WARN = "warn"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One gate's verdict.
+
+    `gate` is the id of design gates.md (`semantic.oracle_max`); `measured` and `threshold` are JSON values; `message`
+    tells a designer what to mend, in one or two sentences.
+    """
+
+    gate: str
+    status: Status
+    message: str = ""
+    measured: Any = None
+    threshold: Any = None
+    seconds: float = 0.0
+
+    @property
+    def passed(self) -> bool:
+        return self.status in (Status.PASS, Status.WARN)
+
+
+def first_failure(verdicts: tuple[Verdict, ...]) -> Verdict | None:
+    """The gate that stops a subject, in gate order; None when all passed. No verdicts at all is a failure too."""
+    if not verdicts:
+        return Verdict("gates.none", Status.ERROR, "No gate was run, so nothing is known of this environment.")
+    return next((v for v in verdicts if not v.passed), None)

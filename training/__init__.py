@@ -1,0 +1,1 @@
+"""How the shared policy learns. Torch lives only here and in in-process inference."""
