@@ -1,4 +1,4 @@
-r"""The agent answers with `\boxed{action}`; this finds the action (design: spade.md, section 1)."""
+r"""The agent answers with `\boxed{action}`; this finds the action (docs/method.md)."""
 
 import re
 

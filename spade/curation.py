@@ -1,4 +1,4 @@
-"""Which episodes may be trained on, and why not the others (design: spade.md, section 7)."""
+"""Which episodes may be trained on, and why not the others (docs/method.md)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -23,7 +23,7 @@ class Document:
 def cut_at_paragraph(text: str, max_words: int) -> str:
     """The longest prefix of whole paragraphs within `max_words`; a single longer paragraph is cut at a word.
 
-    Line breaks inside what is kept stay as they are (design: spade.md, section 2, step 2).
+    Line breaks inside what is kept stay as they are (docs/method.md).
     """
     kept: list[str] = []
     room = max_words

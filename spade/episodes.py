@@ -14,7 +14,7 @@ from spade.outcomes import EpisodeOutcome, Reply
 from spade.ports import Game, Model
 
 WIN = 1.0 - 1e-6
-"""A return of at least this is a win (design: spade.md, section 1)."""
+"""A return of at least this is a win (docs/method.md)."""
 
 
 class Arm(StrEnum):

@@ -1,4 +1,4 @@
-"""The hint: how to reason, never the answer. Its record and its leak check (design: gates.md, row "hint")."""
+"""The hint: how to reason, never the answer. Its record and its leak check (docs/method.md)."""
 
 from dataclasses import dataclass
 

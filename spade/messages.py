@@ -107,7 +107,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Tokens exactly as sampled, never re-made from text (design: spade.md, section 5).
+    """Tokens exactly as sampled, never re-made from text (docs/method.md).
 
     `prompt_ids`, `output_ids`: token ids; `logprobs`: one natural logarithm per output id. A field the engine did not
     return is None: such a record can feed SFT, never RL.

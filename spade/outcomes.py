@@ -21,7 +21,7 @@ class CallOutcome(StrEnum):
 
 
 class EpisodeOutcome(StrEnum):
-    """How an episode ended; exactly one (design: spade.md, section 3)."""
+    """How an episode ended; exactly one (docs/method.md)."""
 
     COMPLETED = "completed"
     """The environment terminated. Measured."""

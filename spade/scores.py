@@ -1,4 +1,4 @@
-"""What an environment is worth, from the returns of its two arms (design: spade.md, section 4).
+"""What an environment is worth, from the returns of its two arms (docs/method.md).
 
 Means, win rates and regret are over measured episodes only and always stand beside how many were asked and measured;
 what could not be measured is None with a reason, never 0.

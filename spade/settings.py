@@ -122,7 +122,7 @@ class SandboxSettings(Settings):
 
 
 class GateSettings(Settings):
-    """Thresholds of the gates (design: gates.md); recorded with each verdict."""
+    """Thresholds of the gates (docs/gates.md); recorded with each verdict."""
 
     random_win_max: float = 0.15
     """Highest win rate of a random-legal player."""

@@ -1,4 +1,4 @@
-"""The two settings and their skills (design: spade.md, sections 1 and 2)."""
+"""The two settings and their skills (docs/method.md)."""
 
 from enum import StrEnum
 

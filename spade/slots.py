@@ -1,4 +1,4 @@
-"""What a cycle sets out to design: one slot an environment (design: spade.md, section 2, steps 1 and 2)."""
+"""What a cycle sets out to design: one slot an environment (docs/method.md)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

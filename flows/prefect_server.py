@@ -1,0 +1,188 @@
+"""A Prefect server for this run: the user's own when one is configured, else one we start on loopback and stop again.
+
+Must be entered before Prefect is imported, because Prefect reads its settings once. Prefect's own in-process server is
+not used: it prints tracebacks when a script ends, and its records are out of the browser's reach while the run goes on.
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+from spade.errors import Abort
+
+START_SECONDS = 90.0
+"""The first start migrates an empty database: 5 s on a quiet machine, 16 s on a busy one."""
+UI_PORT = 4200
+
+QUIET = {
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    "DO_NOT_TRACK": "1",
+    "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
+    "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",
+    "PREFECT_CLI_PROMPT": "false",
+}
+"""No telemetry, no advertisements, no log lines through the progress display; logs go to the server and to a file."""
+
+
+def prefect_environment(home: Path) -> dict[str, str]:
+    """What every process of ours that talks to Prefect has in its environment."""
+    folder = (home / "prefect").resolve()
+    return {
+        **QUIET,
+        "PREFECT_HOME": os.environ.get("PREFECT_HOME", str(folder)),
+        "PREFECT_LOCAL_STORAGE_PATH": os.environ.get("PREFECT_LOCAL_STORAGE_PATH", str(folder / "storage")),
+    }
+
+
+_PREFECT_THAT_DIES_WITH_US = """
+import ctypes, os, runpy, signal, sys
+parent, libc = int(sys.argv.pop(1)), ctypes.CDLL(None)
+if hasattr(libc, "prctl"):
+    libc.prctl(1, signal.SIGKILL)
+if os.getppid() == parent:
+    runpy.run_module("prefect", run_name="__main__", alter_sys=True)
+"""
+"""PR_SET_PDEATHSIG: not even kill -9 of the run leaves a server behind. The check covers a parent already gone."""
+
+
+@contextmanager
+def prefect_server(home: Path) -> Iterator[str]:
+    """Have an API to talk to for the length of the block; yields its address and sets it in the environment."""
+    os.environ.update({k: v for k, v in prefect_environment(home).items() if k not in os.environ})
+    configured = os.environ.get("PREFECT_API_URL")
+    if configured:
+        _check_reachable(configured)
+        yield configured
+        return
+    running = _running_ui(home)
+    if running:
+        os.environ["PREFECT_API_URL"] = running
+        yield running
+        return
+    port = _free_port()
+    address = f"http://127.0.0.1:{port}/api"
+    process = start_server(home, port, ui=False)
+    try:
+        _wait_until_healthy(process, address, home)
+        os.environ["PREFECT_API_URL"] = address
+        yield address
+    finally:
+        os.environ.pop("PREFECT_API_URL", None)
+        stop_server(process)
+
+
+def start_server(home: Path, port: int, *, ui: bool) -> subprocess.Popen[bytes]:
+    """Start a server on loopback with its database under `home`; its output goes to a log file there."""
+    log_path = home / "log" / "prefect-server.log"
+    log_path.parent.mkdir(parents=True, exist_ok=True)
+    environment = {
+        **os.environ,
+        **prefect_environment(home),
+        "PREFECT_SERVER_UI_API_URL": f"http://127.0.0.1:{port}/api",
+        "PREFECT_SERVER_LOGGING_LEVEL": "WARNING",
+    }
+    environment.pop("PREFECT_API_URL", None)
+    command = [sys.executable, "-c", _PREFECT_THAT_DIES_WITH_US, str(os.getpid())]
+    command += ["server", "start", "--host", "127.0.0.1", "--port", str(port), "--ui" if ui else "--no-ui"]
+    with log_path.open("ab") as log:
+        return subprocess.Popen(  # a session of its own: Ctrl-C stops the run first, and then the run stops the server
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, start_new_session=True
+        )
+
+
+def stop_server(process: subprocess.Popen[bytes]) -> None:
+    """Ask, then insist; the server's helpers are in its session and go with it."""
+    for number, patience in ((signal.SIGINT, 8.0), (signal.SIGKILL, 5.0)):
+        if process.poll() is not None:
+            return
+        os.killpg(process.pid, number)
+        try:
+            process.wait(patience)
+        except subprocess.TimeoutExpired:
+            continue
+
+
+def serve_ui(home: Path, port: int = UI_PORT) -> None:
+    """Run the server with its UI in the foreground until Ctrl-C."""
+    if not _is_free(port):
+        raise Abort(f"Port {port} is in use.", "Choose another with --port, or stop what listens there.")
+    process = start_server(home, port, ui=True)
+    try:
+        _wait_until_healthy(process, f"http://127.0.0.1:{port}/api", home)
+        print(f"Prefect UI: http://127.0.0.1:{port}  (Ctrl-C stops it)", flush=True)
+        marker = _marker(home)
+        marker.write_text(f"http://127.0.0.1:{port}/api")
+        process.wait()
+    except KeyboardInterrupt:
+        print("Stopped.")
+    finally:
+        _marker(home).unlink(missing_ok=True)
+        stop_server(process)
+
+
+def _marker(home: Path) -> Path:
+    return home / "prefect" / "ui-address"
+
+
+def _running_ui(home: Path) -> str | None:
+    """The address of a `spade ui` of the same folder: two servers must not share one SQLite file."""
+    try:
+        address = _marker(home).read_text().strip()
+    except OSError:
+        return None
+    return address if _healthy(address) else None
+
+
+def _check_reachable(address: str) -> None:
+    if not _healthy(address):
+        raise Abort(
+            f"No Prefect server answers at {address} (PREFECT_API_URL).",
+            "Start it with `prefect server start`, or unset PREFECT_API_URL: the run then starts its own.",
+        )
+
+
+def _healthy(address: str) -> bool:
+    try:
+        return httpx.get(f"{address}/health", timeout=5.0, trust_env=False).status_code == httpx.codes.OK
+    except httpx.HTTPError:
+        return False
+
+
+def _wait_until_healthy(process: subprocess.Popen[bytes], address: str, home: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise Abort(
+                "The Prefect server ended while starting.", f"Its log is {home / 'log' / 'prefect-server.log'}."
+            )
+        if _healthy(address):
+            return
+        time.sleep(0.1)
+    raise Abort(
+        f"The Prefect server did not answer within {START_SECONDS:.0f} s.",
+        f"Its log is {home / 'log' / 'prefect-server.log'}; start again when the machine is less busy.",
+    )
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True

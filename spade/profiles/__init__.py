@@ -1,0 +1,1 @@
+"""Settings by name: one TOML file a profile."""

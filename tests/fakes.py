@@ -1,0 +1,91 @@
+"""Stand-ins that behave: they record calls and play a part; nothing is patched, and no user ever gets one."""
+
+from collections.abc import Callable, Sequence
+
+from spade.messages import Completion, Request, Usage
+from spade.outcomes import CallOutcome, Reply, Step
+
+
+class ScriptedModel:
+    """Answers each request with the next text of a script; the last repeats. An exception in the script is raised."""
+
+    name = "scripted"
+    weights = "scripted-1"
+
+    def __init__(self, *script: str | Exception) -> None:
+        self._script = list(script)
+        self.requests: list[Request] = []
+
+    async def complete(self, request: Request) -> Completion:
+        self.requests.append(request)
+        answer = self._script[min(len(self.requests), len(self._script)) - 1]
+        if isinstance(answer, Exception):
+            raise answer
+        return Completion(text=answer, model=self.name, weights=self.weights, usage=Usage(10, 2))
+
+
+class GuessGame:
+    """A number from 1 to 9, drawn from the seed; higher or lower; five guesses. Our own code, so no sandbox."""
+
+    def __init__(self, max_turns: int = 5, failing: Reply | None = None) -> None:
+        self.max_turns = max_turns
+        self.failing = failing
+        self.closed = False
+        self.actions: list[str] = []
+        self._secret = self._turns = 0
+
+    async def reset(self, seed: int) -> Reply:
+        self._secret, self._turns = seed % 9 + 1, 0
+        return Reply(CallOutcome.OK, observation="Guess a number from 1 to 9.")
+
+    async def step(self, action: str) -> Reply:
+        self.actions.append(action)
+        self._turns += 1
+        if self.failing is not None:
+            return self.failing
+        if action == str(self._secret):
+            return Reply(CallOutcome.OK, steps=(Step("Right.", 1.0, True, False),))
+        word = "higher" if action.isdigit() and int(action) < self._secret else "lower"
+        return Reply(CallOutcome.OK, steps=(Step(f"{word}.", 0.0, False, self._turns >= self.max_turns),))
+
+    async def steps(self, actions: Sequence[str]) -> Reply:
+        played: list[Step] = []
+        for action in actions:
+            reply = await self.step(action)
+            played += reply.steps
+            if not reply.ok or played[-1].terminated or played[-1].truncated:
+                return Reply(reply.outcome, steps=tuple(played), detail=reply.detail)
+        return Reply(CallOutcome.OK, steps=tuple(played))
+
+    async def solution(self) -> Reply:
+        return Reply(CallOutcome.OK, actions=(str(self._secret),))
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+def searching(request: Request) -> str:
+    """Plays the guessing game by bisection from what the conversation says."""
+    low, high, guess = 1, 9, 5
+    for message in request.messages:
+        if message.role == "user" and "higher" in message.content:
+            low = guess + 1
+        elif message.role == "user" and "lower" in message.content:
+            high = guess - 1
+        guess = (low + high) // 2
+    return f"\\boxed{{{guess}}}"
+
+
+class RuleModel:
+    """Answers by a rule of the request."""
+
+    name = "rule"
+    weights = "rule-1"
+
+    def __init__(self, rule: Callable[[Request], str] = searching) -> None:
+        self._rule = rule
+        self.requests: list[Request] = []
+
+    async def complete(self, request: Request) -> Completion:
+        self.requests.append(request)
+        return Completion(text=self._rule(request), model=self.name, weights=self.weights, usage=Usage(10, 2))
