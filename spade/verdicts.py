@@ -18,8 +18,8 @@ class Status(StrEnum):
 class Verdict:
     """One gate's verdict.
 
-    `gate` is the id listed in docs/gates.md (`semantic.oracle_max`); `measured` and `threshold` are JSON values; `message`
-    tells a designer what to mend, in one or two sentences.
+    `gate` is the id listed in docs/gates.md (`semantic.oracle_max`); `measured` and `threshold` are JSON values;
+    `message` tells a designer what to mend, in one or two sentences.
     """
 
     gate: str

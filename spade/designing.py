@@ -1,0 +1,64 @@
+"""One attempt at a slot: prompt, completion, program. The gates judge it elsewhere.
+
+Two designers stand behind one port: in code mode the model writes the program, in blueprint mode it fills a guided form that
+compiles to one. Nothing after this module knows which it was.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from spade.attempts import Attempt, Prompt
+from spade.documents import Document
+from spade.environments import Environment
+from spade.lessons import Lessons
+from spade.messages import Guide
+from spade.slots import Slot
+from spade.verdicts import Verdict
+
+MAX_ATTEMPTS = 6
+"""One try and up to five retries (arXiv 2608.19197)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """A refused attempt as the next prompt shows it: which gate, why, and the program if there was one."""
+
+    gate: str
+    message: str
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a reply holds: an environment, or the verdict that says why there is none."""
+
+    environment: Environment | None = None
+    repairs: tuple[str, ...] = ()
+    problem: Verdict | None = None
+
+
+class Designer(Protocol):
+    """How environments and hints are asked for and read, in one mode."""
+
+    def prompt(self, slot: Slot, document: Document, lessons: Lessons, rejected: Rejection | None) -> Prompt: ...
+
+    def guide(self, slot: Slot) -> Guide | None:
+        """What a design must look like while it is decoded; None lets the model write freely."""
+        ...
+
+    def read(self, text: str, slot: Slot) -> Draft: ...
+
+    def hint_prompt(self, environment: Environment, design: str, rejected: Verdict | None) -> Prompt:
+        """`design` is the reply that became the environment; `rejected` what was wrong with the last hint."""
+        ...
+
+    def hint_guide(self, environment: Environment, design: str) -> Guide | None: ...
+
+    def read_hint(self, text: str) -> str: ...
+
+
+def rejection_of(attempt: Attempt, draft: Draft) -> Rejection:
+    """What the next prompt says of a refused attempt."""
+    verdict = next((v for v in attempt.verdicts if v.gate == attempt.rejected_by), None)
+    message = verdict.message if verdict else ""
+    return Rejection(attempt.rejected_by, message, draft.environment.code if draft.environment else "")
