@@ -1,7 +1,7 @@
 """One attempt at a slot: prompt, completion, program. The gates judge it elsewhere.
 
-Two designers stand behind one port: in code mode the model writes the program, in blueprint mode it fills a guided form that
-compiles to one. Nothing after this module knows which it was.
+Two designers stand behind one port: in code mode the model writes the program, in blueprint mode it fills a guided form
+that compiles to one. Nothing after this module knows which it was.
 """
 
 from dataclasses import dataclass
