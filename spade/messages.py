@@ -110,12 +110,15 @@ class Tokens:
     """Tokens exactly as sampled, never re-made from text (docs/method.md).
 
     `prompt_ids`, `output_ids`: token ids; `logprobs`: one natural logarithm per output id. A field the engine did not
-    return is None: such a record can feed SFT, never RL.
+    return is None: such a record can feed SFT, never RL. `logprobs_of` says whose log-probabilities they are:
+    `sampling`, the distribution the tokens were drawn from (temperature, top-p and top-k applied), or `model`, the
+    model's own at temperature 1; the two are the same when the draw is plain.
     """
 
     prompt_ids: tuple[int, ...] | None = None
     output_ids: tuple[int, ...] | None = None
     logprobs: tuple[float, ...] | None = None
+    logprobs_of: Literal["", "sampling", "model"] = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,108 @@
+"""One HTTP exchange with an endpoint: connection reuse, a deadline, a cap on the reply, a key that never shows."""
+
+import asyncio
+import json
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import httpx
+from pydantic import SecretStr
+
+from inference import faults
+from spade.errors import Abort, Skip, boundary
+
+LARGEST_REPLY = 8 * 2**20
+"""Bytes. 16384 tokens with their log-probabilities are about 3 MB."""
+CONNECT_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back: any status, the body as bytes."""
+
+    status: int
+    headers: httpx.Headers
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        return self.body.decode("utf-8", "replace")
+
+
+class Wire:
+    """An endpoint's address. One HTTP client per event loop, made when that loop first needs it."""
+
+    def __init__(self, base_url: str, api_key: SecretStr | None = None, connections: int = 64) -> None:
+        with boundary(Abort, f"{base_url!r} is not an address", "Write model.base_url like http://host:8000/v1"):
+            self._url = httpx.URL(base_url.rstrip("/"))
+        if self._url.scheme not in ("http", "https") or not self._url.host:
+            raise Abort(f"{self.shown!r} is not an address.", "Write model.base_url like http://host:8000/v1.")
+        self._headers = _bearer(api_key)
+        self._limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
+        self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient] = WeakKeyDictionary()
+
+    @property
+    def shown(self) -> str:
+        """The address as messages show it: without user and password."""
+        return str(self._url.copy_with(username=None, password=None, query=None))
+
+    @property
+    def root(self) -> str:
+        """The server's own root, above the OpenAI API."""
+        return str(self._url).removesuffix("/v1")
+
+    def within(self, path: str) -> str:
+        return f"{self._url}/{path}"
+
+    async def exchange(self, method: str, url: str, body: Any = None, *, seconds: float) -> Reply:
+        """Raises `Again` or `Abort` when no whole reply came, `Skip` when it was larger than the cap."""
+        try:
+            async with asyncio.timeout(seconds):
+                async with self._client().stream(method, url, json=body, headers=self._headers) as response:
+                    return Reply(response.status_code, response.headers, await self._capped(response))
+        except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, OSError) as cause:
+            raise faults.from_exception(cause, self.shown, seconds) from cause
+
+    async def ask(self, url: str, body: Any = None, *, seconds: float) -> dict[str, Any]:
+        """The JSON object behind a side road of the server: GET, or POST where there is a body. Raises `ValueError`
+        for any other answer, and what `exchange` raises."""
+        reply = await self.exchange("GET" if body is None else "POST", url, body, seconds=seconds)
+        value = json.loads(reply.body) if reply.status == 200 else None
+        if not isinstance(value, dict):
+            raise ValueError(f"{reply.status} from {url}")
+        return value
+
+    async def _capped(self, response: httpx.Response) -> bytes:
+        body = bytearray()
+        async for block in response.aiter_bytes():
+            body += block
+            if len(body) > LARGEST_REPLY:
+                raise Skip(f"{self.shown} sent more than {LARGEST_REPLY >> 20} MB for one reply; it was dropped.")
+        return bytes(body)
+
+    def _client(self) -> httpx.AsyncClient:
+        loop = asyncio.get_running_loop()
+        client = self._clients.get(loop)
+        if client is None or client.is_closed:
+            # A proxy of the environment is for far hosts; asking it for this machine's own ports would fail.
+            near = self._url.host in ("localhost", "127.0.0.1", "::1")
+            timeout = httpx.Timeout(None, connect=CONNECT_SECONDS)
+            client = httpx.AsyncClient(limits=self._limits, timeout=timeout, trust_env=not near)
+            self._clients[loop] = client
+        return client
+
+    async def aclose(self) -> None:
+        """Close this loop's connections. Safe to call twice."""
+        client = self._clients.pop(asyncio.get_running_loop(), None)
+        if client is not None:
+            await client.aclose()
+
+
+def _bearer(api_key: SecretStr | None) -> dict[str, str]:
+    key = api_key.get_secret_value().strip() if api_key else ""
+    if not key:
+        return {}
+    if not (key.isascii() and key.isprintable()):
+        raise Abort("The API key holds characters that cannot be sent.", "Copy it again, without line breaks.")
+    return {"authorization": f"Bearer {key}"}
