@@ -11,7 +11,7 @@ from spade.documents import Document
 
 STARTER = Path(__file__).parents[2] / "data" / "corpora" / "starter.jsonl"
 FIELDS = {"text", "title", "subject", "source", "license"}
-AT_LEAST = {"mathematics": 19, "science": 15, "code": 11}
+AT_LEAST = {"mathematics": 50, "science": 40, "code": 30}
 SHINGLE_WORDS = 4
 NEAR_DUPLICATE = 0.05
 
