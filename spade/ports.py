@@ -118,6 +118,11 @@ class Recalled:
 class Memory(Protocol):
     """Scored environments, findable by meaning."""
 
+    @property
+    def semantic(self) -> bool:
+        """Whether similarity is about meaning, so that a cosine threshold says something about duplicates."""
+        ...
+
     def add(self, env_id: str, text: str, payload: Mapping[str, Any]) -> None: ...
 
     def nearest(self, text: str, count: int) -> list[Recalled]: ...

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from spade.identity import content_id
+
 
 class Status(StrEnum):
     """A gate that errs does not pass: fail closed."""
@@ -32,6 +34,18 @@ class Verdict:
     @property
     def passed(self) -> bool:
         return self.status in (Status.PASS, Status.WARN)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A verdict with the id of its subject, where it stands alone and not in an attempt or a hint."""
+
+    subject_id: str
+    verdict: Verdict
+
+    @property
+    def judged_id(self) -> str:
+        return content_id("verdict", self.subject_id, self.verdict.gate)
 
 
 def first_failure(verdicts: tuple[Verdict, ...]) -> Verdict | None:

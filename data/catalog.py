@@ -1,0 +1,184 @@
+"""The factory's memory of everything: many processes write and read at once, and no server is needed."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from data.compaction import compact
+from data.engine import Engine
+from data.segments import GRACE_SECONDS
+from data.tables import (
+    ATTEMPTS,
+    CYCLES,
+    DATASET_ROWS,
+    DATASETS,
+    DECISIONS,
+    DOCUMENTS,
+    ENVIRONMENTS,
+    EPISODES,
+    HINTS,
+    PROMPTS,
+    SCORES,
+    SLOTS,
+    TABLES,
+    VERDICTS,
+    Table,
+)
+from spade.attempts import Attempt, Prompt
+from spade.curation import Decision
+from spade.datasets import Dataset, DatasetRow
+from spade.documents import Document
+from spade.environments import Environment
+from spade.episodes import Episode
+from spade.errors import Abort, Retry
+from spade.hints import Hint
+from spade.scores import Score
+from spade.slots import Cycle, Slot
+from spade.verdicts import Judged
+
+R = TypeVar("R")
+Wanted = str | int | float | bool | None | Sequence[str] | Sequence[int]
+"""What a column must equal; a list means one of its values, None a missing value."""
+
+
+class Catalog:
+    """Append-only tables of frozen records under `home`/catalog, readable with SQL and as records.
+
+    Storing the same id twice leaves one row: the earliest. Safe to use from threads; each process opens its own.
+    """
+
+    def __init__(self, home: Path) -> None:
+        self.folder = Path(home).absolute() / "catalog"
+        self._home = Path(home)
+        self._engine = Engine(self.folder)
+
+    def __reduce__(self) -> tuple[type["Catalog"], tuple[Path]]:
+        return Catalog, (self._home,)
+
+    def close(self) -> None:
+        """Free the query engine; the next question opens it again."""
+        self._engine.close()
+
+    def append(self, table: str, records: Iterable[Any]) -> None:
+        """Store frozen records as one segment: all of them or none.
+
+        Raises `Abort` when the folder cannot be written or the disk is full, `Skip` for a number beyond 64 bits,
+        `TypeError` for records of another table. Text with lone surrogates is mended and numbers that are not finite
+        are kept; both are named in the column `blemishes`.
+        """
+        definition = _table(table)
+        rows = definition.encode(list(records))
+        if rows.num_rows:
+            self._engine.segments[table].write(rows, definition.tag)
+
+    def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
+        """The rows of one SELECT over the tables as views. Raises `Abort` with DuckDB's words when it is not one."""
+        import duckdb
+
+        def question(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+            statements = connection.extract_statements(sql)
+            if [s.type for s in statements] != [duckdb.StatementType.SELECT]:
+                raise Abort("the catalog answers exactly one SELECT at a time.", "It is written by the factory alone.")
+            result = connection.execute(statements[0], list(parameters))
+            names = [column[0] for column in result.description or ()]
+            return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+        try:
+            return self._engine.ask(sql, question)
+        except duckdb.Error as error:
+            raise Abort(f"the query failed: {error}", "`spade sql --tables` lists tables and columns.") from error
+
+    def read(self, table: Table[R], **wanted: Wanted) -> list[R]:
+        """The records whose columns equal `wanted`, in the order they were stored."""
+        sql, parameters = _selection(table, wanted)
+        rows = self._engine.ask(sql, lambda connection: connection.sql(sql, params=parameters).to_arrow_table())
+        return table.decode(rows)
+
+    def batches(self, table: Table[R], size: int = 2048, **wanted: Wanted) -> Iterator[list[R]]:
+        """`read` in lists of at most `size` records, so that a large table need not fit into memory.
+
+        Raises `Retry` when a file went away while it was read, long after it had been merged elsewhere.
+        """
+        import duckdb
+
+        sql, parameters = _selection(table, wanted)
+        with self._engine.cursor(sql) as cursor:
+            try:
+                for batch in cursor.sql(sql, params=parameters).to_arrow_reader(size):
+                    yield table.decode(batch)
+            except duckdb.IOException as error:
+                self._engine.forget()
+                raise Retry(f"the catalog changed while {table.name} were read: {error}.") from error
+
+    def compact(self, table: str | None = None, *, grace_seconds: float = GRACE_SECONDS) -> dict[str, int]:
+        """Merge small segments while others read and write; how many segments went, by table.
+
+        A table that another process is merging is left alone. Replaced files are deleted after `grace_seconds`.
+        """
+        names = [_table(table).name] if table else list(TABLES)
+        return {name: merged for name in names if (merged := compact(self._engine, TABLES[name], grace_seconds))}
+
+    def documents(self, **wanted: Wanted) -> list[Document]:
+        return self.read(DOCUMENTS, **wanted)
+
+    def cycles(self, **wanted: Wanted) -> list[Cycle]:
+        return self.read(CYCLES, **wanted)
+
+    def slots(self, **wanted: Wanted) -> list[Slot]:
+        return self.read(SLOTS, **wanted)
+
+    def prompts(self, **wanted: Wanted) -> list[Prompt]:
+        return self.read(PROMPTS, **wanted)
+
+    def attempts(self, **wanted: Wanted) -> list[Attempt]:
+        return self.read(ATTEMPTS, **wanted)
+
+    def verdicts(self, **wanted: Wanted) -> list[Judged]:
+        """Those stored alone and those inside attempts and hints."""
+        return self.read(VERDICTS, **wanted)
+
+    def environments(self, **wanted: Wanted) -> list[Environment]:
+        return self.read(ENVIRONMENTS, **wanted)
+
+    def hints(self, **wanted: Wanted) -> list[Hint]:
+        return self.read(HINTS, **wanted)
+
+    def episodes(self, **wanted: Wanted) -> list[Episode]:
+        return self.read(EPISODES, **wanted)
+
+    def scores(self, **wanted: Wanted) -> list[Score]:
+        return self.read(SCORES, **wanted)
+
+    def decisions(self, **wanted: Wanted) -> list[Decision]:
+        return self.read(DECISIONS, **wanted)
+
+    def datasets(self, **wanted: Wanted) -> list[Dataset]:
+        return self.read(DATASETS, **wanted)
+
+    def dataset_rows(self, **wanted: Wanted) -> list[DatasetRow]:
+        return self.read(DATASET_ROWS, **wanted)
+
+
+def _table(name: str) -> Table[Any]:
+    if name not in TABLES:
+        raise Abort(f"the catalog has no table {name!r}.", f"It has {', '.join(TABLES)}.")
+    return TABLES[name]
+
+
+def _selection(table: Table[Any], wanted: dict[str, Wanted]) -> tuple[str, list[Any]]:
+    """SQL for the stored columns of the rows wanted. Raises `Abort` for a column that the table lacks."""
+    conditions, parameters = [], list[Any]()
+    for name, value in wanted.items():
+        if name not in table.schema.names:
+            raise Abort(f"table {table.name} has no column {name!r}.", f"It has {', '.join(table.schema.names)}.")
+        if value is None:
+            conditions.append(f'"{name}" is null')
+        elif isinstance(value, str | int | float):
+            conditions.append(f'"{name}" = ?')
+            parameters.append(value)
+        else:
+            conditions.append(f'"{name}" in (select unnest(?))')
+            parameters.append(list(value))
+    where = f" where {' and '.join(conditions)}" if conditions else ""
+    columns = ", ".join(f'"{c}"' for c in table.stored_columns)
+    return f"select {columns} from {table.name}{where}", parameters

@@ -1,0 +1,39 @@
+"""Small segments merged into large ones, while others read and write."""
+
+from typing import Any
+
+from data.engine import Engine, doubles_in, view_sql
+from data.segments import GRACE_SECONDS, Segment
+from data.tables import Table
+
+TARGET_BYTES = 256 * 2**20
+"""A segment of this size is left as it is."""
+FEWEST = 2
+BATCH_ROWS = 2048
+
+
+def compact(engine: Engine, table: Table[Any], grace_seconds: float = GRACE_SECONDS) -> int:
+    """Merge the small segments of one table and sweep what is no longer needed; how many segments were merged.
+
+    0 when there was nothing to do or another process is at it. Rows that stand for a key twice are dropped.
+    """
+    segments = engine.segments[table.name]
+    if not segments.folder.is_dir():
+        return 0
+    with segments.locked() as alone:
+        if not alone:
+            return 0
+        segments.sweep(grace_seconds)
+        chosen = [s for s in segments.live() if s.path.stat().st_size < TARGET_BYTES]
+        if len(chosen) < FEWEST:
+            return 0
+        _merge(engine, table, chosen)
+    return len(chosen)
+
+
+def _merge(engine: Engine, table: Table[Any], chosen: list[Segment]) -> None:
+    columns = ", ".join(f'"{name}"' for name in table.schema.names)
+    with engine.cursor(table.view) as cursor:
+        rows = view_sql(table, chosen, doubles_in(cursor, table))
+        reader = cursor.sql(f"select {columns} from ({rows})").to_arrow_reader(BATCH_ROWS)
+        engine.segments[table.name].merge(chosen, reader, table.schema, table.tag)

@@ -1,0 +1,157 @@
+"""The immutable files of one table: how they appear, which of them count, how small ones become a large one.
+
+A segment is written under a temporary name, flushed to disk, and renamed; from then on it never changes. Its name is
+`<nanoseconds>-<random>.<schema>[.merged].parquet`: sorted by name is sorted by age, and the schema's tag tells readers
+which segments can be read together. A merged segment carries the names of those it replaces and counts instead of them
+from the moment of its rename; they stay on disk for a while, so that a reader who listed the folder before still finds
+them.
+"""
+
+import os
+import secrets
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from data.writing import folder_made, written
+
+SUFFIX = ".parquet"
+MERGED = ".merged" + SUFFIX
+REPLACES = b"spade.replaces"
+TEMPORARY = ".tmp-"
+STALE_SECONDS = 3600.0
+"""A temporary file this old belongs to a writer that died."""
+GRACE_SECONDS = 600.0
+"""How long a replaced segment stays on disk: longer than any listing or query takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One file. `tag` names its schema."""
+
+    path: Path
+    tag: str
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    @property
+    def merged(self) -> bool:
+        return self.name.endswith(MERGED)
+
+
+@dataclass
+class Segments:
+    """The segments of one table in one folder."""
+
+    folder: Path
+    _replaced_by: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    def write(self, rows: pa.Table, tag: str) -> Path:
+        """Store `rows` as one new segment. Raises `Abort` when the folder cannot be written or the disk is full."""
+        folder_made(self.folder)
+        path = self.folder / f"{time.time_ns():019d}-{secrets.token_hex(6)}.{tag}{SUFFIX}"
+        with written(path, TEMPORARY) as file:
+            pq.write_table(rows, file, **parquet_options(rows.schema))
+        return path
+
+    def live(self) -> list[Segment]:
+        """The segments that count now, oldest first."""
+        names = self._names()
+        replaced = frozenset().union(*(self._replaces(n) for n in names if n.endswith(MERGED)))
+        return [Segment(self.folder / n, n.split(".")[1]) for n in sorted(names) if n not in replaced]
+
+    def _names(self) -> list[str]:
+        try:
+            with os.scandir(self.folder) as entries:
+                return [e.name for e in entries if e.name.endswith(SUFFIX) and not e.name.startswith(".")]
+        except FileNotFoundError:
+            return []
+
+    def _replaces(self, name: str) -> frozenset[str]:
+        if name not in self._replaced_by:
+            try:
+                metadata = pq.read_metadata(self.folder / name).metadata or {}
+            except FileNotFoundError:
+                return frozenset()
+            self._replaced_by[name] = frozenset(metadata.get(REPLACES, b"").decode().split())
+        return self._replaced_by[name]
+
+    def merge(self, chosen: list[Segment], batches: Iterable[pa.RecordBatch], schema: pa.Schema, tag: str) -> Path:
+        """One segment of `batches` that counts instead of `chosen`. Call it under `locked`."""
+        present = set(self._names())
+        inherited = {n for s in chosen if s.merged for n in self._replaces(s.name)} & present
+        replaces = "\n".join(sorted({s.name for s in chosen} | inherited)).encode()
+        age = min(s.name for s in chosen).split("-")[0]
+        path = self.folder / f"{age}-{secrets.token_hex(6)}.{tag}{MERGED}"
+        schema = schema.with_metadata({REPLACES: replaces})
+        with written(path, TEMPORARY) as file, pq.ParquetWriter(file, schema, **parquet_options(schema)) as writer:
+            for rows in _row_groups(batches, schema):
+                writer.write_table(rows)
+        return path
+
+    def sweep(self, grace_seconds: float = GRACE_SECONDS) -> int:
+        """Delete what no reader needs: replaced segments after their grace, temporary files of dead writers."""
+        now = time.time()
+        merged = [n for n in self._names() if n.endswith(MERGED)]
+        replaced = {r for n in merged if self._age(n, now) >= grace_seconds for r in self._replaces(n)}
+        with suppress(FileNotFoundError), os.scandir(self.folder) as entries:
+            replaced |= {
+                e.name for e in entries if e.name.startswith(TEMPORARY) and self._age(e.name, now) > STALE_SECONDS
+            }
+        return sum(self._delete(name) for name in replaced)
+
+    def _age(self, name: str, now: float) -> float:
+        try:
+            return now - (self.folder / name).stat().st_mtime
+        except FileNotFoundError:
+            return 0.0
+
+    def _delete(self, name: str) -> bool:
+        try:
+            (self.folder / name).unlink()
+        except FileNotFoundError:
+            return False
+        return True
+
+    @contextmanager
+    def locked(self) -> Iterator[bool]:
+        """Whether this process alone may merge now. The lock goes with the process, however it ends."""
+        import fcntl
+
+        folder_made(self.folder)
+        with open(self.folder / ".lock", "w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+            else:
+                yield True
+
+
+ROW_GROUP_BYTES = 32 * 2**20
+
+
+def _row_groups(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:
+    """Batches gathered into tables of about `ROW_GROUP_BYTES`."""
+    gathered: list[pa.RecordBatch] = []
+    for batch in batches:
+        gathered.append(batch)
+        if sum(b.nbytes for b in gathered) >= ROW_GROUP_BYTES:
+            yield pa.Table.from_batches(gathered).cast(schema)
+            gathered = []
+    if gathered:
+        yield pa.Table.from_batches(gathered).cast(schema)
+
+
+def parquet_options(schema: pa.Schema) -> dict[str, Any]:
+    """Dictionaries only for short texts: for token ids they cost half the writing time and save nothing."""
+    texts = [f.name for f in schema if pa.types.is_string(f.type)]
+    return {"compression": "zstd", "use_dictionary": texts or False}
