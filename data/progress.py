@@ -1,0 +1,116 @@
+"""What is stored of one cycle, at hand in memory: progress is what the catalog holds, so a killed run can go on."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Self
+
+from data.catalog import Catalog
+from spade.attempts import Attempt, Prompt
+from spade.curation import Decision
+from spade.environments import Environment
+from spade.episodes import Episode
+from spade.hints import Hint
+from spade.scores import Score
+from spade.slots import Cycle, Slot
+from spade.summary import CycleRecords, CycleSummary
+
+
+class CycleProgress:
+    """Reads a cycle once, then keeps what this process adds: every `keep` is on disk before it is known here."""
+
+    def __init__(self, catalog: Catalog, cycle: Cycle, slots: Sequence[Slot]) -> None:
+        self.catalog = catalog
+        self.cycle = cycle
+        self.slots = tuple(slots)
+        self._attempts: dict[str, list[Attempt]] = defaultdict(list)
+        self._environments: dict[str, Environment] = {}
+        self._hints: dict[str, list[Hint]] = defaultdict(list)
+        self._episodes: dict[str, dict[str, Episode]] = defaultdict(dict)
+        self._scores: dict[str, Score] = {}
+        self._prompts: set[str] = set()
+
+    @classmethod
+    def load(cls, catalog: Catalog, cycle: Cycle, slots: Sequence[Slot]) -> Self:
+        """The cycle as far as any process has come with it."""
+        progress = cls(catalog, cycle, slots)
+        for attempt in catalog.attempts(slot_id=[s.slot_id for s in slots]):
+            progress._attempts[attempt.slot_id].append(attempt)
+        accepted = [a.env_id for tried in progress._attempts.values() for a in tried if a.accepted]
+        for environment in catalog.environments(env_id=accepted):
+            progress._environments[environment.env_id] = environment
+        for hint in catalog.hints(env_id=accepted):
+            progress._hints[hint.env_id].append(hint)
+        for episode in catalog.episodes(cycle_id=cycle.cycle_id):
+            progress._episodes[episode.asked.env_id][episode.episode_id] = episode
+        for score in catalog.scores(cycle_id=cycle.cycle_id):
+            progress._scores[score.env_id] = score
+        return progress
+
+    def attempts(self, slot_id: str) -> list[Attempt]:
+        return sorted(self._attempts[slot_id], key=lambda attempt: attempt.number)
+
+    def environment(self, env_id: str) -> Environment:
+        return self._environments[env_id]
+
+    def environments(self) -> list[Environment]:
+        return list(self._environments.values())
+
+    def hints(self, env_id: str) -> list[Hint]:
+        return sorted(self._hints[env_id], key=lambda hint: hint.number)
+
+    def episodes(self, env_id: str) -> list[Episode]:
+        return sorted(self._episodes[env_id].values(), key=lambda e: (e.asked.round, e.asked.arm, e.asked.play))
+
+    def all_episodes(self) -> list[Episode]:
+        return [episode for env_id in self._episodes for episode in self.episodes(env_id)]
+
+    def score(self, env_id: str) -> Score | None:
+        return self._scores.get(env_id)
+
+    def scores(self) -> list[Score]:
+        return list(self._scores.values())
+
+    def keep_prompt(self, prompt: Prompt) -> None:
+        if prompt.prompt_id not in self._prompts:
+            self.catalog.append("prompts", [prompt])
+            self._prompts.add(prompt.prompt_id)
+
+    def keep_attempt(self, attempt: Attempt) -> None:
+        self.catalog.append("attempts", [attempt])
+        self._attempts[attempt.slot_id].append(attempt)
+
+    def keep_environment(self, environment: Environment) -> None:
+        self.catalog.append("environments", [environment])
+        self._environments[environment.env_id] = environment
+
+    def keep_hint(self, hint: Hint) -> None:
+        self.catalog.append("hints", [hint])
+        self._hints[hint.env_id].append(hint)
+
+    def keep_episodes(self, episodes: Sequence[Episode]) -> None:
+        self.catalog.append("episodes", episodes)
+        for episode in episodes:
+            self._episodes[episode.asked.env_id][episode.episode_id] = episode
+
+    def keep_score(self, score: Score) -> None:
+        self.catalog.append("scores", [score])
+        self._scores[score.env_id] = score
+
+    def keep_decisions(self, decisions: Sequence[Decision]) -> None:
+        self.catalog.append("decisions", decisions)
+
+    def records(self) -> CycleRecords:
+        """Everything stored of the cycle, for its summary."""
+        accepted = [a.env_id for tried in self._attempts.values() for a in tried if a.accepted]
+        return CycleRecords(
+            cycle_id=self.cycle.cycle_id,
+            number=self.cycle.number,
+            attempts={slot.slot_id: self.attempts(slot.slot_id) for slot in self.slots},
+            hints=[hint for env_id in accepted for hint in self.hints(env_id)],
+            episodes=self.all_episodes(),
+            scores=self.scores(),
+            skills=len({self._environments[env_id].skill for env_id in accepted}),
+        )
+
+    def keep_summary(self, summary: CycleSummary) -> None:
+        self.catalog.append("summaries", [summary])
