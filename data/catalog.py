@@ -20,6 +20,7 @@ from data.tables import (
     PROMPTS,
     SCORES,
     SLOTS,
+    SUMMARIES,
     TABLES,
     VERDICTS,
     Table,
@@ -34,6 +35,7 @@ from spade.errors import Abort, Retry
 from spade.hints import Hint
 from spade.scores import Score
 from spade.slots import Cycle, Slot
+from spade.summary import CycleSummary
 from spade.verdicts import Judged
 
 R = TypeVar("R")
@@ -151,6 +153,9 @@ class Catalog:
 
     def decisions(self, **wanted: Wanted) -> list[Decision]:
         return self.read(DECISIONS, **wanted)
+
+    def summaries(self, **wanted: Wanted) -> list[CycleSummary]:
+        return self.read(SUMMARIES, **wanted)
 
     def datasets(self, **wanted: Wanted) -> list[Dataset]:
         return self.read(DATASETS, **wanted)

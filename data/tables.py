@@ -21,6 +21,7 @@ from spade.hints import Hint
 from spade.identity import digest
 from spade.scores import Score
 from spade.slots import Cycle, Slot
+from spade.summary import CycleSummary
 from spade.verdicts import Judged
 
 R = TypeVar("R")
@@ -182,6 +183,7 @@ EPISODES = Table(
 )
 SCORES = Table("scores", Score, ("cycle_id", "env_id", "variant"))
 DECISIONS = Table("decisions", Decision, ("decision_id",), ("decision_id",))
+SUMMARIES = Table("summaries", CycleSummary, ("cycle_id",))
 DATASETS = Table("datasets", Dataset, ("dataset_id",), ("dataset_id",))
 DATASET_ROWS = Table("dataset_rows", DatasetRow, ("row_id",), ("row_id",))
 
@@ -199,6 +201,7 @@ TABLES: Mapping[str, Table[Any]] = {
         EPISODES,
         SCORES,
         DECISIONS,
+        SUMMARIES,
         DATASETS,
         DATASET_ROWS,
     )

@@ -7,13 +7,17 @@ from spade.identity import content_id
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One passage of the corpus. Equal text is the same document, wherever it came from."""
+    """One passage of the corpus. Equal text is the same document, wherever it came from.
+
+    `metadata` keeps whatever else its source said of it: names with JSON texts, sorted by name.
+    """
 
     text: str
     title: str = ""
     subject: str = ""
     source: str = ""
     license: str = ""
+    metadata: tuple[tuple[str, str], ...] = ()
 
     @property
     def document_id(self) -> str:

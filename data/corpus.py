@@ -1,0 +1,130 @@
+"""Documents from JSONL files, drawn without replacement by an address: a seed, a cycle, a count."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from spade.documents import Document, cut_at_paragraph
+from spade.errors import Abort
+from spade.identity import canonical, rng_for
+from spade.settings import CorpusSettings
+
+PACKAGED = "package:"
+_TEXT_KEYS = ("text", "orig_doc")
+_NAMED_KEYS = ("title", "subject", "source", "license")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenLine:
+    """A line that holds no document. `number` counts from 1."""
+
+    number: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Distinct documents in file order, and what was wrong with the rest."""
+
+    name: str
+    documents: tuple[Document, ...]
+    broken: tuple[BrokenLine, ...] = ()
+    duplicates: int = 0
+    _orders: dict[tuple[int, int], list[int]] = field(default_factory=dict, repr=False, compare=False)
+
+    def draw(self, seed: int, cycle_number: int, count: int) -> list[Document]:
+        """The documents of one cycle: no document again before every other was drawn.
+
+        A pure function of its arguments, so a restarted run goes on where the cycle numbers in the catalog say.
+        """
+        first = cycle_number * count
+        return [self._drawn(seed, position) for position in range(first, first + count)]
+
+    def _drawn(self, seed: int, position: int) -> Document:
+        epoch, at = divmod(position, len(self.documents))
+        if (seed, epoch) not in self._orders:
+            order = list(range(len(self.documents)))
+            rng_for(seed, "corpus", epoch).shuffle(order)
+            self._orders[seed, epoch] = order
+        return self.documents[self._orders[seed, epoch][at]]
+
+
+def open_corpus(settings: CorpusSettings) -> Corpus:
+    """The corpus of a run, documents cut to `max_words`. Raises `Abort` when there is none or it is empty."""
+    return read_corpus(settings.path, max_words=settings.max_words)
+
+
+def read_corpus(path: str, *, max_words: int) -> Corpus:
+    """Read `package:NAME` or a JSONL file. Broken lines and repeated documents are left out and counted."""
+    broken: list[BrokenLine] = []
+    found: dict[str, Document] = {}
+    repeated = 0
+    for document in _documents(_lines(path), broken):
+        cut = replace(document, text=cut_at_paragraph(document.text, max_words))
+        repeated += cut.document_id in found
+        found.setdefault(cut.document_id, cut)
+    if not found:
+        why = f"all {len(broken)} lines are broken, the first because {broken[0].reason}" if broken else "it is empty"
+        raise Abort(
+            f"The corpus {path} holds no document: {why}.",
+            'Give a JSONL file with one {"text": ...} a line as corpus.path, or use package:starter.',
+        )
+    return Corpus(path, tuple(found.values()), tuple(broken), repeated)
+
+
+def _lines(path: str) -> Iterator[bytes]:
+    if path.startswith(PACKAGED):
+        resource = files("data").joinpath("corpora", f"{path.removeprefix(PACKAGED)}.jsonl")
+        if not resource.is_file():
+            raise Abort(f"There is no packaged corpus {path!r}.", "package:starter is the one that ships.")
+        yield from resource.read_bytes().splitlines()
+        return
+    try:
+        with open(Path(path).expanduser(), "rb") as file:
+            yield from file
+    except OSError as error:
+        raise Abort(
+            f"The corpus {path} cannot be read: {error.strerror or error}.",
+            "Give an existing JSONL file as corpus.path, or use package:starter.",
+        ) from error
+
+
+def _documents(lines: Iterable[bytes], broken: list[BrokenLine]) -> Iterator[Document]:
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        document = _document(line)
+        if isinstance(document, str):
+            broken.append(BrokenLine(number, document))
+        else:
+            yield document
+
+
+def _document(line: bytes) -> Document | str:
+    """The document of one line, or why there is none."""
+    try:
+        value: Any = json.loads(line.decode("utf-8"), parse_constant=_refuse)
+    except UnicodeDecodeError:
+        return "it is not UTF-8"
+    except (ValueError, RecursionError):
+        return "it is not JSON"
+    if not isinstance(value, dict):
+        return "it is not a JSON object"
+    text = next((value[k] for k in _TEXT_KEYS if isinstance(value.get(k), str)), "")
+    if not text.strip():
+        return f"it has no text under {' or '.join(_TEXT_KEYS)}"
+    if "\\u" in line.decode() and _SURROGATE.search(canonical(value)):
+        return "it holds half a surrogate pair"
+    named = {key: value[key] for key in _NAMED_KEYS if isinstance(value.get(key), str)}
+    rest = {k: v for k, v in value.items() if k not in named and value[k] is not text}
+    return Document(text=text.strip(), metadata=tuple((k, canonical(v)) for k, v in sorted(rest.items())), **named)
+
+
+def _refuse(constant: str) -> None:
+    """NaN and Infinity are Python's, not JSON's."""
+    raise ValueError(constant)
