@@ -1,0 +1,125 @@
+"""Turn a freshly forked copy of the fork server into a locked cell, then serve. The order of the steps matters."""
+
+import gc
+import math
+import os
+import resource
+import select
+import signal
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from . import frames, kernel, landlock, seccomp
+from .controls import seed_module
+from .program import quiet
+from .serve import CONTROL, serve
+
+SCRATCH = "/w"
+MEGABYTE = 1 << 20
+
+
+@dataclass
+class Layers:
+    """What this kernel lets us do here, found out by trying."""
+
+    seccomp: bool
+    landlock: int
+    process_namespace: bool
+    mount_namespace: bool
+    own_user: bool
+
+
+@dataclass
+class Ground:
+    """What the fork server hands to every cell."""
+
+    layers: Layers
+    hash_seed: int
+    allowed: frozenset[str]
+    readable: Sequence[tuple[int, bool]]
+    server: int
+    """A pidfd of the fork server, readable once it has ended."""
+
+
+def become_cell(ground: Ground, data: int, spec: dict[str, Any]) -> None:
+    """Lock this process down and serve one program; never returns."""
+    try:
+        lock_down(ground, data, spec)
+    except BaseException as error:  # noqa: BLE001
+        os.write(CONTROL, frames.frame(0, frames.UNSTARTED, repr(error).encode()[: frames.MAX_DETAIL]))
+        os._exit(97)
+    try:
+        serve(ground.allowed if spec["guarded"] else None)
+    finally:
+        os._exit(98)
+
+
+def lock_down(ground: Ground, data: int, spec: dict[str, Any]) -> None:
+    layers = ground.layers
+    scratch = enter(layers, data, spec)
+    limit_resources(spec)
+    kernel.drop_bounding_set()
+    if spec["user"]:
+        become_user(spec["user"])
+    # Only now: a change of user clears the wish to die with the parent. The parent may be gone already.
+    kernel.die_with_parent(signal.SIGKILL)
+    if select.select([ground.server], [], [], 0)[0]:
+        os._exit(96)
+    kernel.not_dumpable()
+    seed_module(ground.hash_seed)
+    quiet()
+    kernel.no_new_privileges()
+    kernel.drop_capabilities()
+    if layers.landlock:
+        landlock.restrict(ground.readable, scratch, layers.landlock)
+    kernel.close_from(CONTROL + 1)
+    os.chdir(scratch or "/")
+    gc.enable()
+    sys.setrecursionlimit(1000)
+    if layers.seccomp:
+        kernel.install_filter(seccomp.filter_for(os.getpid()))
+
+
+def enter(layers: Layers, data: int, spec: dict[str, Any]) -> str | None:
+    """A session, descriptors and a scratch folder of its own. Answers the folder, or None where there is none."""
+    for number in (signal.SIGINT, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
+    signal.set_wakeup_fd(-1)
+    os.setsid()
+    nothing = os.open("/dev/null", os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nothing, descriptor)
+    os.dup2(data, CONTROL)
+    if not layers.mount_namespace or not spec["scratch_mb"]:
+        return None
+    kernel.unshare(kernel.CLONE_NEWNS)
+    kernel.mount_tmpfs(SCRATCH, f"size={spec['scratch_mb']}m,nr_inodes=1024,mode=0777")
+    return SCRATCH
+
+
+def limit_resources(spec: dict[str, Any]) -> None:
+    cpu = max(1, math.ceil(spec["cpu_seconds"]))
+    limits = {
+        resource.RLIMIT_CORE: (0, 0),
+        resource.RLIMIT_FSIZE: (spec["scratch_mb"] * MEGABYTE,) * 2,
+        resource.RLIMIT_NOFILE: (64, 64),
+        resource.RLIMIT_MEMLOCK: (0, 0),
+        resource.RLIMIT_STACK: (8 * MEGABYTE,) * 2,
+        resource.RLIMIT_CPU: (cpu, cpu + 1),
+        # Address space is inherited: what the fork server has comes on top of the program's budget.
+        resource.RLIMIT_AS: (spec["inherited_bytes"] + spec["memory_mb"] * MEGABYTE,) * 2,
+        resource.RLIMIT_NPROC: (1, 1),
+    }
+    message_queues = getattr(resource, "RLIMIT_MSGQUEUE", None)
+    if message_queues is not None:
+        limits[message_queues] = (0, 0)
+    for which, (soft, hard) in limits.items():
+        resource.setrlimit(which, (soft, hard))
+
+
+def become_user(user: int) -> None:
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)

@@ -1,0 +1,72 @@
+"""Frames between host and child: `u32 length | u32 sequence | u8 kind | body`, little endian, texts in UTF-8.
+
+`length` counts what follows it. There is one request under way at a time; a reply carries the request's sequence number
+and nothing may follow it. A fixed binary layout instead of JSON: cheaper, and nothing in it can nest, overflow or be
+anything but the numbers and texts the reader asked for.
+"""
+
+import struct
+from collections.abc import Sequence
+
+HEAD = struct.Struct("<IIB")
+"""Length, sequence, kind."""
+HEAD_AFTER_LENGTH = 5
+SEED = struct.Struct("<q")
+COUNT = struct.Struct("<I")
+STEP = struct.Struct("<dB")
+"""Reward and flags (1 terminated, 2 truncated), before the observation."""
+BATCH = struct.Struct("<IBI")
+"""How many steps, how it ended (0, `CUT` or the kind of a failure), bytes of all observations together."""
+
+MAX_FRAME = 1 << 20
+"""Bytes of a reply; a longer one is refused before it is read."""
+MAX_OBSERVATION = 1 << 16
+"""Bytes of one observation."""
+MAX_BATCH_TEXT = 1 << 19
+"""A batch is cut (and continued by the host) once its observations reach this many bytes."""
+MAX_ACTIONS = 4096
+"""Actions of one solution."""
+MAX_DETAIL = 2000
+"""Characters of an explanation."""
+
+# Requests.
+LOAD, RESET, PLAY, PLAY_MANY, SOLVE = range(1, 6)
+# Replies.
+LOADED, OBSERVED, STEPPED, STEPPED_MANY, SOLVED, RAISED, VIOLATED, OUT_OF_MEMORY, UNSTARTED = range(1, 10)
+FAILURES = frozenset({RAISED, VIOLATED, OUT_OF_MEMORY})
+CUT = 255
+
+TERMINATED, TRUNCATED = 1, 2
+
+
+def frame(sequence: int, kind: int, body: bytes) -> bytes:
+    """One frame, ready to be written."""
+    return HEAD.pack(HEAD_AFTER_LENGTH + len(body), sequence & 0xFFFFFFFF, kind) + body
+
+
+def pack_texts(texts: Sequence[str]) -> bytes:
+    """Texts as `count | lengths in characters | all of them`."""
+    lengths = struct.pack(f"<{len(texts)}I", *map(len, texts))
+    return COUNT.pack(len(texts)) + lengths + "".join(texts).encode()
+
+
+def unpack_texts(body: bytes, most: int) -> list[str]:
+    """The reverse of `pack_texts`. Raises `ValueError` on anything else, or on more than `most` texts."""
+    if len(body) < COUNT.size:
+        raise ValueError("a list without its count")
+    (count,) = COUNT.unpack_from(body)
+    if count > most or len(body) < COUNT.size + 4 * count:
+        raise ValueError(f"a list of {count} texts")
+    lengths = struct.unpack_from(f"<{count}I", body, COUNT.size)
+    return split_text(body[COUNT.size + 4 * count :].decode(), lengths)
+
+
+def split_text(text: str, lengths: Sequence[int]) -> list[str]:
+    """Cut a text into pieces of these lengths. Raises `ValueError` unless they add up."""
+    if sum(lengths) != len(text):
+        raise ValueError("lengths that do not add up")
+    pieces, at = [], 0
+    for length in lengths:
+        pieces.append(text[at : at + length])
+        at += length
+    return pieces

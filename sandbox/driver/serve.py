@@ -1,0 +1,184 @@
+"""The loop of a child: read a request, let the program answer, check the answer, write it. Nothing here is trusted."""
+
+import math
+import os
+import struct
+from collections.abc import Callable
+from typing import Any
+
+from . import frames
+from .program import Violation, explain, load
+
+CONTROL = 3
+"""The descriptor of the only way in and out."""
+
+
+class Server:
+    """One program and its environment, once loaded."""
+
+    def __init__(self, allowed: frozenset[str] | None) -> None:
+        self.allowed = allowed
+        self.source = ""
+        self.environment: Any = None
+        self.handlers: dict[int, Callable[[bytes], tuple[int, bytes]]] = {
+            frames.LOAD: self.load,
+            frames.RESET: self.reset,
+            frames.PLAY: self.play,
+            frames.PLAY_MANY: self.play_many,
+            frames.SOLVE: self.solve,
+        }
+
+    def answer(self, kind: int, body: bytes) -> tuple[int, bytes]:
+        try:
+            return self.handlers[kind](body)
+        except BaseException as error:  # noqa: BLE001
+            return self.failure(error)
+
+    def failure(self, error: BaseException) -> tuple[int, bytes]:
+        """Kind and text of what went wrong."""
+        if isinstance(error, Violation):
+            return frames.VIOLATED, str(error)[: frames.MAX_DETAIL].encode("utf-8", "backslashreplace")
+        if isinstance(error, MemoryError):
+            return frames.OUT_OF_MEMORY, b"MemoryError"
+        text = explain(error, self.source)
+        return frames.RAISED, text.encode("utf-8", "backslashreplace")
+
+    def load(self, body: bytes) -> tuple[int, bytes]:
+        self.source = body.decode()
+        self.environment = load(self.source, self.allowed)
+        return frames.LOADED, b""
+
+    def reset(self, body: bytes) -> tuple[int, bytes]:
+        result = self.method("reset")(frames.SEED.unpack(body)[0])
+        if not isinstance(result, tuple) or len(result) != 2:
+            raise Violation(f"reset must return (observation, info), not {shape(result)}")
+        observation, info = result
+        check_info("reset", info)
+        return frames.OBSERVED, observed(observation)
+
+    def play(self, body: bytes) -> tuple[int, bytes]:
+        observation, reward, flags = checked_step(self.method("step")(body.decode()))
+        return frames.STEPPED, frames.STEP.pack(reward, flags) + observation
+
+    def play_many(self, body: bytes) -> tuple[int, bytes]:
+        """Play until the first end or failure; steps before a failure are kept."""
+        step = self.method("step")
+        observations, rewards, flags = [], [], bytearray()
+        size, ending, detail = 0, 0, b""
+        for action in frames.unpack_texts(body, frames.MAX_ACTIONS):
+            try:
+                observation, reward, flag = checked_step(step(action))
+            except BaseException as error:  # noqa: BLE001
+                ending, detail = self.failure(error)
+                break
+            observations.append(observation)
+            rewards.append(reward)
+            flags.append(flag)
+            size += len(observation)
+            if flag:
+                break
+            if size > frames.MAX_BATCH_TEXT:
+                ending = frames.CUT
+                break
+        return frames.STEPPED_MANY, pack_batch(observations, rewards, flags, ending) + detail
+
+    def solve(self, _: bytes) -> tuple[int, bytes]:
+        actions = self.method("solution")()
+        if not isinstance(actions, list) or not all(isinstance(action, str) for action in actions):
+            raise Violation(f"solution must return a list of actions (str), not {shape(actions)}")
+        if len(actions) > frames.MAX_ACTIONS:
+            raise Violation(f"solution returned {len(actions)} actions; at most {frames.MAX_ACTIONS} are allowed")
+        try:
+            return frames.SOLVED, frames.pack_texts(actions)
+        except UnicodeEncodeError as error:
+            raise Violation("solution returned text that is not valid Unicode (a lone surrogate)") from error
+
+    def method(self, name: str) -> Callable[..., Any]:
+        found = getattr(self.environment, name, None)
+        if not callable(found):
+            raise Violation(f"the class {type(self.environment).__name__} has no method {name}")
+        return found  # type: ignore[no-any-return]
+
+
+def checked_step(result: Any) -> tuple[bytes, float, int]:
+    """Observation, reward and flags of what `step` returned. Raises `Violation` on anything the contract forbids."""
+    if not isinstance(result, tuple) or len(result) != 5:
+        raise Violation(f"step must return (observation, reward, terminated, truncated, info), not {shape(result)}")
+    observation, reward, terminated, truncated, info = result
+    if type(reward) is not float:
+        reward = real_number(reward)
+    if not math.isfinite(reward):
+        raise Violation(f"the reward must be finite, not {reward}")
+    if not isinstance(terminated, bool) or not isinstance(truncated, bool):
+        raise Violation(f"terminated and truncated must be bool, not {shape(terminated)} and {shape(truncated)}")
+    check_info("step", info)
+    return observed(observation), reward, terminated + 2 * truncated
+
+
+def real_number(reward: Any) -> float:
+    if isinstance(reward, bool) or not isinstance(reward, int | float):
+        raise Violation(f"the reward must be a number (float or int), not {shape(reward)}")
+    try:
+        return float(reward)
+    except OverflowError:
+        raise Violation("the reward is too large for a float") from None
+
+
+def observed(observation: Any) -> bytes:
+    if not isinstance(observation, str):
+        raise Violation(f"the observation must be a str, not {shape(observation)}")
+    text = encoded(observation, "the observation")
+    if len(text) > frames.MAX_OBSERVATION:
+        raise Violation(f"the observation has {len(text)} bytes; at most {frames.MAX_OBSERVATION} are allowed")
+    return text
+
+
+def encoded(text: str, what: str) -> bytes:
+    try:
+        return str.encode(text)
+    except UnicodeEncodeError:
+        raise Violation(f"{what} is not valid Unicode (a lone surrogate)") from None
+
+
+def check_info(call: str, info: Any) -> None:
+    if not isinstance(info, dict):
+        raise Violation(f"the info that {call} returns must be a dict, not {shape(info)}")
+
+
+def shape(value: Any) -> str:
+    """A value's type in words; tuples with their length, since a wrong length is the usual mistake."""
+    name = type(value).__name__
+    return f"a tuple of {len(value)}" if type(value) is tuple else name
+
+
+def pack_batch(observations: list[bytes], rewards: list[float], flags: bytearray, ending: int) -> bytes:
+    text = b"".join(observations)
+    count = len(observations)
+    head = frames.BATCH.pack(count, ending, len(text))
+    numbers = struct.pack(f"<{count}d{count}I", *rewards, *map(len, observations))
+    return b"".join((head, numbers, flags, text))
+
+
+def read_request(waiting: bytes) -> tuple[int, int, bytes, bytes]:
+    """Sequence, kind, body of the next request, and what came after it. Ends the process when nobody asks any more."""
+    head = frames.HEAD
+    while len(waiting) < head.size or len(waiting) < 4 + frames.COUNT.unpack_from(waiting)[0]:
+        more = os.read(CONTROL, 1 << 16)
+        if not more:
+            os._exit(0)
+        waiting += more
+    length, sequence, kind = head.unpack_from(waiting)
+    end = 4 + length
+    return sequence, kind, waiting[head.size : end], waiting[end:]
+
+
+def serve(allowed: frozenset[str] | None) -> None:
+    """Answer requests until the other end closes."""
+    server = Server(allowed)
+    waiting = b""
+    while True:
+        sequence, kind, body, waiting = read_request(waiting)
+        reply = frames.frame(sequence, *server.answer(kind, body))
+        sent = os.write(CONTROL, reply)
+        while sent < len(reply):
+            sent += os.write(CONTROL, reply[sent:])

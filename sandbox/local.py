@@ -1,0 +1,179 @@
+"""The local sandbox: fork servers that are replaced when they die, and a pool of cells made ready ahead."""
+
+import os
+import sys
+import threading
+import weakref
+from collections import deque
+from collections.abc import Mapping
+
+from sandbox.child import Child
+from sandbox.driver import frames
+from sandbox.games import LocalGame
+from sandbox.launching import Launch, Tier
+from sandbox.waiting import Waiting, finish
+from sandbox.zygotes import Newborn, NotWorking, Zygote, birth
+from spade.allowed import ALLOWED_IMPORTS
+from spade.errors import Abort, Retry
+from spade.outcomes import CallOutcome, Reply
+from spade.ports import Limits
+
+MAX_PROGRAM = 1 << 16
+"""Bytes of a program."""
+WARM = 4
+"""Cells kept ready for the limits last asked for."""
+TRIES = 3
+
+Loaded = tuple[Reply, LocalGame | None]
+
+
+class LocalSandbox:
+    """Untrusted programs on this machine, each in a locked process of its own. Usable from any thread."""
+
+    def __init__(
+        self,
+        tier: Tier,
+        *,
+        warm: int = WARM,
+        guarded: bool = True,
+        without: Mapping[str, str] | None = None,
+    ) -> None:
+        """`guarded` False leaves imports and builtins to the program: for programs of ours that look for holes."""
+        self.tier = tier
+        self.warm = warm
+        self.guarded = guarded
+        self.without = dict(without or {})
+        self.lock = threading.RLock()
+        self.owner = os.getpid()
+        self.zygotes: dict[int, Zygote] = {}
+        self.pools: dict[tuple[int, Limits], deque[Newborn]] = {}
+        self.closed = False
+        OPEN.add(self)
+
+    def zygote(self, hash_seed: int = 0) -> Zygote:
+        """The fork server of a hash seed, started on first use and started again when it has died. Raises `Retry`."""
+        with self.lock:
+            if self.closed:
+                raise Abort("the sandbox has been closed.")
+            found = self.zygotes.get(hash_seed)
+            if found is not None and found.alive:
+                return found
+            if found is not None:
+                found.close()
+            try:
+                self.zygotes[hash_seed] = Zygote(Launch(self.tier, hash_seed, self.without, ALLOWED_IMPORTS))
+            except NotWorking as error:
+                raise Retry(f"the sandbox's fork server does not start: {error}.") from error
+            return self.zygotes[hash_seed]
+
+    def running(self, hash_seed: int) -> bool:
+        """Whether the fork server of a hash seed is there to be asked."""
+        found = self.zygotes.get(hash_seed)
+        return found is not None and found.alive
+
+    def open(self, program: str, limits: Limits, *, hash_seed: int = 0) -> Loaded:
+        """Load a program and wait for it. Raises `Retry` when the sandbox itself cannot start."""
+        return finish(self.opening(program, limits, hash_seed))
+
+    def opening(self, program: str, limits: Limits, hash_seed: int) -> Waiting[Loaded]:
+        unfit = refusal(program)
+        if unfit:
+            return Reply(CallOutcome.ENV_PROTOCOL, detail=unfit), None
+        game = LocalGame((yield from self.child(limits, hash_seed)))
+        begun = game.begin(frames.LOAD, program.encode())
+        reply = begun if isinstance(begun, Reply) else (yield from begun)
+        self.refill(limits, hash_seed)
+        if reply.ok:
+            return reply, game
+        yield from game.closing()
+        return reply, None
+
+    def child(self, limits: Limits, hash_seed: int) -> Waiting[Child]:
+        """A cell nobody has used: from the pool, or a new one."""
+        for attempt in range(TRIES):
+            newborn = self.from_pool(limits, hash_seed) or self.zygote(hash_seed).spawn(limits, self.guarded)
+            try:
+                pid, pidfd = yield from birth(newborn)
+            except Retry:
+                newborn.channel.close()
+                if attempt == TRIES - 1:
+                    raise
+                continue
+            return Child(newborn, pid, pidfd)
+        raise AssertionError
+
+    def from_pool(self, limits: Limits, hash_seed: int) -> Newborn | None:
+        with self.lock:
+            pool = self.pools.get((hash_seed, limits))
+            while pool:
+                newborn = pool.popleft()
+                if newborn.zygote.alive:
+                    return newborn
+                newborn.channel.close()
+            return None
+
+    def refill(self, limits: Limits, hash_seed: int) -> None:
+        """Have one pool filled again: the one for the limits last asked for. Costs one message a cell."""
+        with self.lock:
+            if not self.warm or self.closed:
+                return
+            key = (hash_seed, limits)
+            for other in [other for other in self.pools if other[0] == hash_seed and other != key]:
+                drain(self.pools.pop(other))
+            pool = self.pools.setdefault(key, deque())
+            try:
+                while len(pool) < self.warm:
+                    pool.append(self.zygote(hash_seed).spawn(limits, self.guarded))
+            except Retry:
+                return
+
+    def close(self) -> None:
+        """End everything: fork servers, cells, games. Safe to call twice."""
+        with self.lock:
+            self.closed = True
+            for pool in self.pools.values():
+                drain(pool)
+            self.pools.clear()
+            for zygote in self.zygotes.values():
+                zygote.close()
+            self.zygotes.clear()
+
+    def forked(self) -> None:
+        """In a forked copy of the process: leave the owner's servers alone and start afresh on the next use."""
+        self.lock = threading.RLock()
+        for pool in self.pools.values():
+            drain(pool)
+        for zygote in self.zygotes.values():
+            zygote.disown()
+        self.pools, self.zygotes = {}, {}
+
+
+OPEN: "weakref.WeakSet[LocalSandbox]" = weakref.WeakSet()
+
+
+def after_fork() -> None:
+    for sandbox in list(OPEN):
+        sandbox.forked()
+
+
+if sys.platform != "win32":
+    os.register_at_fork(after_in_child=after_fork)
+
+
+def drain(pool: deque[Newborn]) -> None:
+    """Let cells go that nobody used; each ends when its connection does."""
+    while pool:
+        pool.popleft().channel.close()
+
+
+def refusal(program: str) -> str:
+    """Why a text cannot be a program, before anything is started; empty when it can."""
+    try:
+        size = len(program.encode())
+    except UnicodeEncodeError:
+        return "the program is not valid UTF-8 (a lone surrogate)"
+    if size > MAX_PROGRAM:
+        return f"the program has {size} bytes; at most {MAX_PROGRAM} are allowed"
+    if "\0" in program:
+        return "the program holds a NUL character"
+    return ""

@@ -1,0 +1,130 @@
+"""Turn the bytes of a child into a `Reply`. Every byte is hostile: lengths, texts, numbers are checked again here."""
+
+import math
+import struct
+from dataclasses import dataclass
+
+from sandbox.driver import frames
+from spade.outcomes import CallOutcome, Reply, Step
+
+FAILED = {
+    frames.RAISED: CallOutcome.ENV_ERROR,
+    frames.VIOLATED: CallOutcome.ENV_PROTOCOL,
+    frames.OUT_OF_MEMORY: CallOutcome.ENV_MEMORY,
+}
+ANSWERS = {
+    frames.LOAD: frames.LOADED,
+    frames.RESET: frames.OBSERVED,
+    frames.PLAY: frames.STEPPED,
+    frames.PLAY_MANY: frames.STEPPED_MANY,
+    frames.SOLVE: frames.SOLVED,
+}
+PLAIN_STEP = 0
+FLAGS = ((False, False), (True, False), (False, True), (True, True))
+
+
+class BadFrame(ValueError):
+    """The child broke the protocol; the text says how."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What one frame of a batch brought."""
+
+    reply: Reply
+    cut: bool
+    """Whether the driver stopped early only because the observations grew large."""
+
+
+def read_reply(kind: int, body: bytes, asked: int, seconds: float = 0.0) -> Reply:
+    """The reply to a request other than a batch. `asked` is the request's kind. Raises `BadFrame`."""
+    if kind in FAILED:
+        return failure(kind, body, seconds)
+    if ANSWERS.get(asked) != kind:
+        raise BadFrame(f"a reply of kind {kind} to a request of kind {asked}")
+    if kind == frames.STEPPED:
+        return Reply(CallOutcome.OK, steps=(read_step(body),), seconds=seconds)
+    if kind == frames.OBSERVED:
+        return Reply(CallOutcome.OK, observation=read_observation(body), seconds=seconds)
+    if kind == frames.SOLVED:
+        return Reply(CallOutcome.OK, actions=read_actions(body), seconds=seconds)
+    return Reply(CallOutcome.OK, seconds=seconds)
+
+
+def failure(kind: int, body: bytes, seconds: float = 0.0) -> Reply:
+    """A failure that the driver reported, in its words."""
+    detail = read_text(body[: 4 * frames.MAX_DETAIL])[: frames.MAX_DETAIL]
+    return Reply(FAILED[kind], detail=printable(detail), seconds=seconds)
+
+
+def read_text(body: bytes) -> str:
+    try:
+        return body.decode()
+    except UnicodeDecodeError as error:
+        raise BadFrame("text that is not UTF-8") from error
+
+
+def printable(text: str) -> str:
+    """Without control characters, which could rewrite a terminal or a log."""
+    return "".join(character if character.isprintable() or character == "\n" else "\ufffd" for character in text)
+
+
+def read_observation(body: bytes) -> str:
+    if len(body) > frames.MAX_OBSERVATION:
+        raise BadFrame(f"an observation of {len(body)} bytes")
+    return read_text(body)
+
+
+def read_step(body: bytes) -> Step:
+    if len(body) < frames.STEP.size:
+        raise BadFrame("a step cut short")
+    reward, flags = frames.STEP.unpack_from(body)
+    if flags > 3 or not math.isfinite(reward):
+        raise BadFrame(f"a step with reward {reward} and flags {flags}")
+    return Step(read_observation(body[frames.STEP.size :]), reward, *FLAGS[flags])
+
+
+def read_actions(body: bytes) -> tuple[str, ...]:
+    try:
+        return tuple(frames.unpack_texts(body, frames.MAX_ACTIONS))
+    except (ValueError, struct.error) as error:
+        raise BadFrame(f"a solution with {error}") from error
+
+
+def read_batch(kind: int, body: bytes, asked: int) -> Batch:
+    """The steps of a batch of `asked` actions, and the failure that ended it if one did. Raises `BadFrame`."""
+    if kind in FAILED:
+        return Batch(failure(kind, body), cut=False)
+    if kind != frames.STEPPED_MANY or len(body) < frames.BATCH.size:
+        raise BadFrame(f"a reply of kind {kind} to a batch")
+    count, ending, size = frames.BATCH.unpack_from(body)
+    texts_at = frames.BATCH.size + 13 * count
+    if count > asked or len(body) < texts_at + size:
+        raise BadFrame(f"a batch of {count} steps to {asked} actions")
+    steps = read_steps(body, count, texts_at, size)
+    if ending in FAILED:
+        failed = failure(ending, body[texts_at + size :])
+        return Batch(Reply(failed.outcome, steps=steps, detail=failed.detail), cut=False)
+    over = bool(steps) and (steps[-1].terminated or steps[-1].truncated)
+    cut = ending == frames.CUT and bool(steps)
+    if not (over or cut or count == asked) or ending not in (0, frames.CUT):
+        raise BadFrame(f"a batch that stopped after {count} of {asked} steps for no reason")
+    return Batch(Reply(CallOutcome.OK, steps=steps), cut=cut and not over)
+
+
+def read_steps(body: bytes, count: int, texts_at: int, size: int) -> tuple[Step, ...]:
+    """The steps of a batch whose head has been read; only the last may end the episode."""
+    numbers_at = frames.BATCH.size
+    numbers = struct.unpack_from(f"<{count}d{count}I", body, numbers_at)
+    rewards, lengths = numbers[:count], numbers[count:]
+    flags = body[texts_at - count : texts_at]
+    if not all(map(math.isfinite, rewards)) or any(flags[:-1]) or (count and flags[-1] > 3):
+        raise BadFrame("a batch with impossible rewards or flags")
+    if sum(lengths) != size or (count and max(lengths) > frames.MAX_OBSERVATION):
+        raise BadFrame("a batch whose observations do not add up")
+    steps, at = [], texts_at
+    for reward, length, flag in zip(rewards, lengths, flags, strict=True):
+        terminated, truncated = FLAGS[flag]
+        steps.append(Step(read_text(body[at : at + length]), reward, terminated, truncated))
+        at += length
+    return tuple(steps)

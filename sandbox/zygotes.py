@@ -1,0 +1,186 @@
+"""The host's handle on a fork server."""
+
+import array
+import json
+import os
+import socket
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox.launching import Launch, command, environment
+from sandbox.waiting import Waiting, readable
+from spade.errors import Retry
+from spade.ports import Limits
+
+START_SECONDS = 30.0
+ANSWER_SECONDS = 5.0
+SEND_BUFFER = 1 << 18
+
+
+class NotWorking(Exception):
+    """A fork server did not come up this way; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Newborn:
+    """A cell that is hardening itself; nothing untrusted runs in it yet."""
+
+    zygote: "Zygote"
+    channel: socket.socket
+    limits: Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How a process ended: its wait status (None when unknown) and the CPU seconds it used."""
+
+    status: int | None
+    cpu_seconds: float
+
+
+class Zygote:
+    """A running fork server. Requests are single datagrams that bring their own reply socket, so any thread may ask."""
+
+    def __init__(self, launch: Launch) -> None:
+        """Start it and wait until it is ready. Raises `NotWorking`."""
+        self.launch = launch
+        self.control, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with inside, tempfile.TemporaryFile() as errors:
+            arguments = command(launch, inside.fileno())
+            try:
+                self.process = subprocess.Popen(
+                    arguments,
+                    pass_fds=[inside.fileno()],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=errors,
+                    env=environment(launch),
+                    cwd="/",
+                )
+            except OSError as error:
+                self.control.close()
+                raise NotWorking(f"{arguments[0]} could not be started: {error}") from error
+            inside.close()
+            ready, self.pidfd = self.first_words(errors)
+        self.layers: dict[str, Any] = ready["layers"]
+        self.reasons: dict[str, str] = ready["reasons"]
+        self.host_pid = pid_behind(self.pidfd)
+        self.inherited_bytes = address_space(self.host_pid)
+
+    def first_words(self, errors: Any) -> tuple[dict[str, Any], int]:
+        self.control.settimeout(START_SECONDS)
+        try:
+            message, descriptors = receive(self.control)
+        except OSError as error:
+            message, descriptors = {}, []
+            reason = f"no answer: {error}"
+        else:
+            reason = "it ended at once"
+        if not message or not descriptors:
+            self.process.kill()
+            self.process.wait()
+            self.control.close()
+            errors.seek(0)
+            said = errors.read(2000).decode("utf-8", "replace").strip()
+            raise NotWorking(said or reason)
+        self.control.settimeout(None)
+        return message, descriptors[0]
+
+    @property
+    def alive(self) -> bool:
+        return not readable(self.pidfd, 0)
+
+    def spawn(self, limits: Limits, guarded: bool = True) -> Newborn:
+        """Ask for a cell. Raises `Retry` when the server is gone or this process has no descriptors left."""
+        try:
+            outside, inside = socket.socketpair()
+        except OSError as error:
+            raise Retry(f"no socket for another program: {error}.", "Raise the limit on open files.") from error
+        with inside:
+            outside.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
+            request = {
+                "op": "spawn",
+                "guarded": guarded,
+                "cpu_seconds": limits.cpu_seconds,
+                "memory_mb": limits.memory_mb,
+                "scratch_mb": limits.scratch_mb,
+                "inherited_bytes": self.inherited_bytes,
+            }
+            self.ask(request, inside)
+        return Newborn(self, outside, limits)
+
+    def exit_of(self, pid: int) -> Exit:
+        """How a cell that has ended did so."""
+        outside, inside = socket.socketpair()
+        with outside, inside:
+            try:
+                self.ask({"op": "exit", "pid": pid}, inside)
+                inside.close()
+                outside.settimeout(ANSWER_SECONDS)
+                answer = json.loads(outside.recv(4096) or b"{}")
+            except (OSError, Retry):
+                answer = {}
+        return Exit(answer.get("status"), answer.get("cpu_seconds", 0.0))
+
+    def ask(self, request: dict[str, Any], reply: socket.socket) -> None:
+        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [reply.fileno()]))]
+        try:
+            self.control.sendmsg([json.dumps(request).encode()], rights)
+        except OSError as error:
+            raise Retry(f"the sandbox's fork server is gone: {error}.") from error
+
+    def close(self) -> None:
+        """End the server and everything it started. Safe to call twice."""
+        self.control.close()
+        try:
+            self.process.wait(2.0)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+    def disown(self) -> None:
+        """In a forked copy of this process: let go, so that the server still ends with its real owner."""
+        self.control.close()
+        os.close(self.pidfd)
+
+
+def receive(channel: socket.socket) -> tuple[dict[str, Any], list[int]]:
+    """One trusted message with the descriptors it carries; an empty one when the other end is gone."""
+    message, ancillary, _, _ = channel.recvmsg(65536, socket.CMSG_SPACE(8), socket.MSG_CMSG_CLOEXEC)
+    descriptors = array.array("i")
+    for _, _, data in ancillary:
+        descriptors.frombytes(data[: len(data) - len(data) % 4])
+    return (json.loads(message) if message else {}), descriptors.tolist()
+
+
+def birth(newborn: Newborn) -> Waiting[tuple[int, int]]:
+    """Wait for a cell's process number (as its server sees it) and pidfd. Raises `Retry`."""
+    deadline = time.monotonic() + START_SECONDS
+    newborn.channel.setblocking(False)
+    while True:
+        try:
+            message, descriptors = receive(newborn.channel)
+            break
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise Retry("the sandbox's fork server does not answer.") from None
+            yield newborn.channel.fileno(), 1.0
+    newborn.channel.setblocking(True)
+    if not descriptors:
+        raise Retry("the sandbox's fork server ended while starting a program.")
+    return message["pid"], descriptors[0]
+
+
+def pid_behind(pidfd: int) -> int:
+    """The process number of a pidfd in our own process namespace; -1 when the process is gone."""
+    with open(f"/proc/self/fdinfo/{pidfd}") as lines:
+        return next((int(line.split()[1]) for line in lines if line.startswith("Pid:")), -1)
+
+
+def address_space(pid: int) -> int:
+    """Bytes of address space that a process has, which its forks inherit."""
+    with open(f"/proc/{pid}/status") as lines:
+        return next((int(line.split()[1]) << 10 for line in lines if line.startswith("VmSize:")), 1 << 29)
