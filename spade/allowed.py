@@ -2,7 +2,7 @@
 
 Left out on purpose: whatever reads a clock, a file, the network, the system or an entropy source (`time`, `os`, `sys`,
 `io`, `secrets`, `uuid`, `socket`, ...), starts threads or processes, or builds code (`importlib`, `inspect`, `ast`).
-`datetime` and `calendar` are in because the sandbox gives them a clock that stands still between calls and starts at
+`datetime` and `calendar` are in because the sandbox gives them a clock that moves only when it is read and starts at
 the same moment in every game, so replays match.
 """
 
