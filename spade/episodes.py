@@ -59,7 +59,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """One play, ended. `return_` and `won` are None when nothing was measured; `detail` then says why."""
+    """One play, ended. `return_` and `won` are None when nothing was measured; `detail` then says why.
+
+    `system` is the system message the agent had, empty when there was none.
+    """
 
     asked: Asked
     outcome: EpisodeOutcome
@@ -72,6 +75,7 @@ class Episode:
     final_observation: str = ""
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
+    system: str = ""
 
     @property
     def episode_id(self) -> str:
@@ -148,6 +152,7 @@ async def play(game: Game, policy: Policy, asked: Asked, system: str, *, max_tur
         final_observation=end.final_observation,
         usage=progress.usage,
         seconds=time.perf_counter() - started,
+        system=system,
     )
 
 
