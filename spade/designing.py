@@ -30,11 +30,15 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a reply holds: an environment, or the verdict that says why there is none."""
+    """What a reply holds: an environment, or the verdict that says why there is none.
+
+    `broken` is a program that does not parse, kept for the next prompt.
+    """
 
     environment: Environment | None = None
     repairs: tuple[str, ...] = ()
     problem: Verdict | None = None
+    broken: str = ""
 
 
 class Designer(Protocol):
@@ -61,4 +65,4 @@ def rejection_of(attempt: Attempt, draft: Draft) -> Rejection:
     """What the next prompt says of a refused attempt."""
     verdict = next((v for v in attempt.verdicts if v.gate == attempt.rejected_by), None)
     message = verdict.message if verdict else ""
-    return Rejection(attempt.rejected_by, message, draft.environment.code if draft.environment else "")
+    return Rejection(attempt.rejected_by, message, draft.environment.code if draft.environment else draft.broken)

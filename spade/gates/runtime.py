@@ -1,0 +1,222 @@
+"""Level 2: whether the program runs, keeps the contract, and depends on its seed and the actions alone."""
+
+import re
+from collections.abc import Iterable
+
+from spade.gates.facts import TOLERANCE, Facts, Play, Player, differing
+from spade.gates.verdicting import errored, failed, passed
+from spade.outcomes import CallOutcome, Reply
+from spade.settings import GateSettings
+from spade.verdicts import Verdict
+
+SLOW_STEP = 0.1
+"""Seconds of one step, on the mean of a batch, beyond which thousands of plays cannot be afforded."""
+SLOW_RESET = 1.0
+LIMITS = (CallOutcome.ENV_TIMEOUT, CallOutcome.ENV_MEMORY)
+
+
+def startup(facts: Facts, _: GateSettings) -> Verdict:
+    """Constructs and resets within its budget."""
+    problem = next((r for r in facts.opened if not r.ok), None)
+    if problem is not None:
+        return failed("runtime.startup", f"The program does not load: {problem.detail}", problem.outcome.value, "ok")
+    bad = [r for r in facts.greetings.values() if not r.ok and blamed(r) in ("", "resources")]
+    if bad:
+        return failed("runtime.startup", f"`reset` fails: {bad[0].detail}", bad[0].outcome.value, "ok")
+    if not facts.greetings:
+        return errored("runtime.startup", "The program could not be started.")
+    return passed("runtime.startup", "ok", "ok")
+
+
+def observation_schema(facts: Facts, settings: GateSettings) -> Verdict:
+    """Non-empty text of bounded size."""
+    gate, most = "runtime.observation_schema", settings.max_observation_bytes
+    for where, reply in facts.replies:
+        if blamed(reply) == "observation":
+            return failed(gate, f"{where}: {reply.detail}", reply.detail, most)
+    greetings = [r.observation for r in facts.greetings.values() if r.ok]
+    if not all(text.strip() for text in greetings):
+        return failed(
+            gate, "`reset` returns an empty observation; say the rules, the goal and the action format.", 0, 1
+        )
+    texts = [*greetings, *(text for play in facts.plays for text in play.observations)]
+    largest = max((len(text.encode("utf-8", "surrogatepass")) for text in texts), default=0)
+    if largest > most:
+        return failed(gate, f"An observation has {largest} bytes, more than {most}. Say less at once.", largest, most)
+    blank = _first(p for p in facts.plays if any(not s.observation.strip() for s in p.steps))
+    if blank is not None:
+        return failed(gate, f"`step` returns an empty observation ({_named(blank)}); always say what happened.", 0, 1)
+    return passed(gate, largest, most)
+
+
+def reward_well_formed(facts: Facts, _: GateSettings) -> Verdict:
+    """Rewards are finite increments whose every prefix sum lies in [0, 1]."""
+    gate = "runtime.reward_well_formed"
+    for where, reply in facts.replies:
+        if blamed(reply) == "reward":
+            return failed(gate, f"{where}: {reply.detail}", reply.detail, [0, 1])
+    for play in facts.plays:
+        total = 0.0
+        for at, step in enumerate(play.steps, 1):
+            total += step.reward
+            if not -TOLERANCE <= total <= 1 + TOLERANCE:
+                message = (
+                    f"After step {at} the rewards of an episode sum to {total:g} ({_named(play)}); every partial sum "
+                )
+                return failed(
+                    gate, message + "must lie in 0..1. Pay increments, and 1.0 in all.", round(total, 6), [0, 1]
+                )
+    return passed(gate, None, [0, 1])
+
+
+def state_contract(facts: Facts, _: GateSettings) -> Verdict:
+    """Real bools, an end by `max_turns`, and nothing paid or reopened after it."""
+    gate, turns = "runtime.state_contract", facts.cap
+    for where, reply in facts.replies:
+        if blamed(reply) == "flags":
+            return failed(gate, f"{where}: {reply.detail}", reply.detail)
+    endless = _first(p for p in facts.plays if p.failure is None and len(p.steps) >= turns and not _ended_by(p, turns))
+    if endless is not None:
+        message = f"The episode still runs after {turns} turns ({_named(endless)}); count every action, malformed ones "
+        return failed(gate, message + "too, and return truncated=True at `max_turns`.", len(endless.steps), turns)
+    paid = _first(p for p in facts.plays if any(abs(s.reward) > TOLERANCE for s in p.after))
+    if paid is not None:
+        return failed(
+            gate, f"A step after the end pays ({_named(paid)}); remember the end and return 0.0 from then on."
+        )
+    reopened = _first(p for p in facts.plays if any(not (s.terminated or s.truncated) for s in p.after))
+    if reopened is not None:
+        return failed(
+            gate, f"A step after the end reopens the episode ({_named(reopened)}); keep it ended until `reset`."
+        )
+    return passed(gate, turns, turns)
+
+
+def robust(facts: Facts, _: GateSettings) -> Verdict:
+    """`step` answers any text; it never raises."""
+    gate = "runtime.robust"
+    faults = [(w, r) for w, r in facts.failures(CallOutcome.ENV_ERROR, CallOutcome.ENV_PROTOCOL) if not blamed(r)]
+    raised = [(w, r) for w, r in faults if w != "open" and not w.startswith(("reset", "solution"))]
+    if raised:
+        where, reply = raised[0]
+        message = (
+            f"{where}: {reply.detail} `step` must answer any text politely, with reward 0 where it is not an action."
+        )
+        return failed(gate, message, len(raised), 0)
+    if not facts.by(Player.FUZZ):
+        return errored(gate, "No malformed action was tried, because the program could not be started.")
+    return passed(gate, 0, 0)
+
+
+def seed_control(facts: Facts, _: GateSettings) -> Verdict:
+    """The seed chooses the instance: at least two differ, by solution or by replies to equal actions."""
+    gate = "runtime.seed_control"
+    tellings: dict[int, object] = {}
+    for play in facts.by(Player.NOTHING, process=0):
+        texts = [re.sub(rf"(?<!\d){play.seed}(?!\d)", "<seed>", text) for text in play.observations]
+        tellings[play.seed] = (facts.solved.get(play.seed), tuple(texts))
+    if not tellings:
+        return errored(gate, "No instance could be played.")
+    distinct = len(set(tellings.values()))
+    if distinct < 2:
+        message = f"All {len(tellings)} seeds give the same instance. Draw it from `random.Random(seed)` in `reset`."
+        return failed(gate, message, distinct, 2)
+    return passed(gate, distinct, 2)
+
+
+def episode_determinism(facts: Facts, _: GateSettings) -> Verdict:
+    """Same seed and actions in two fresh processes under different hash seeds: the same transcript."""
+    gate = "runtime.episode_determinism"
+    fresh = {p.transcript for p in facts.by(Player.FRESH)}
+    if len(fresh) > 1 or (differing(facts) and not fresh):
+        message = (
+            "The same seed and actions give different episodes in different processes. Depend on the seed alone: draw "
+        )
+        message += "from `random.Random(seed)`, sort sets before use, and leave out `hash`, `id` and the clock."
+        return failed(gate, message, len(fresh), 1)
+    if not facts.by(Player.ORACLE, Player.NOTHING, process=1):
+        return errored(gate, "The program could not be played in a second process.")
+    return passed(gate, 1, 1)
+
+
+def episode_isolation(facts: Facts, _: GateSettings) -> Verdict:
+    """An episode played later in a process equals the same one played first."""
+    gate = "runtime.episode_isolation"
+    changed = differing(facts)
+    if not changed:
+        return passed(gate, 0, 0)
+    if len({p.transcript for p in facts.by(Player.FRESH)}) != 1:
+        return errored(gate, "Cannot be judged while equal plays differ between fresh processes.", len(changed))
+    seeds = sorted({seed for seed, _ in changed})[:3]
+    message = f"An episode depends on what was played before it (seeds {seeds}). Set all state in `reset`, on `self`; "
+    return failed(gate, message + "keep nothing on the class, the module or in default arguments.", len(changed), 0)
+
+
+def resource_bounds(facts: Facts, _: GateSettings) -> Verdict:
+    """No time-out, no memory limit, no slow step."""
+    gate = "runtime.resource_bounds"
+    over = facts.failures(*LIMITS)
+    if over:
+        where, reply = over[0]
+        return failed(
+            gate, f"{where}: {reply.detail or reply.outcome.value}. Do less work per call.", reply.outcome.value
+        )
+    slow = max(
+        ((p.seconds / max(1, len(p.steps)), p) for p in facts.plays if p.steps), key=lambda s: s[0], default=None
+    )
+    if slow is not None and slow[0] > SLOW_STEP:
+        message = (
+            f"A step takes {slow[0]:.2f} s on the mean ({_named(slow[1])}); at most {SLOW_STEP} s can be afforded."
+        )
+        return failed(gate, message, round(slow[0], 3), SLOW_STEP)
+    reset = max((r.seconds for r in facts.greetings.values()), default=0.0)
+    if reset > SLOW_RESET:
+        return failed(
+            gate, f"`reset` takes {reset:.2f} s; at most {SLOW_RESET} s can be afforded.", round(reset, 3), SLOW_RESET
+        )
+    return passed(gate, None, SLOW_STEP)
+
+
+def host_containment(facts: Facts, _: GateSettings) -> Verdict:
+    return _isolated(
+        facts, "runtime.host_containment", "files_hidden", "The sandbox did not keep the host's files away."
+    )
+
+
+def network_policy(facts: Facts, _: GateSettings) -> Verdict:
+    return _isolated(facts, "runtime.network_policy", "no_network", "The sandbox did not keep the network away.")
+
+
+def blamed(reply: Reply) -> str:
+    """What a refused answer was wrong in: `reward`, `flags`, `observation`, `resources`, or `` for anything else."""
+    if reply.outcome in LIMITS:
+        return "resources"
+    if reply.outcome is not CallOutcome.ENV_PROTOCOL:
+        return ""
+    for word, about in (("reward", "reward"), ("terminated", "flags"), ("observation", "observation")):
+        if word in reply.detail[:80].lower() and "must return (" not in reply.detail:
+            return about
+    return ""
+
+
+def _isolated(facts: Facts, gate: str, prop: str, message: str) -> Verdict:
+    """From the sandbox's own report; a sandbox that reports no properties vouches by its level alone."""
+    properties = facts.isolation.get("properties")
+    if isinstance(properties, dict) and prop in properties and not properties[prop]:
+        return failed(gate, message, facts.isolation.get("level"))
+    if not facts.isolation:
+        return errored(gate, "The sandbox gave no isolation report.")
+    return passed(gate, facts.isolation.get("level"))
+
+
+def _ended_by(play: Play, turns: int) -> bool:
+    return any(step.terminated or step.truncated for step in play.steps[:turns])
+
+
+def _first(plays: Iterable[Play]) -> Play | None:
+    return next(iter(plays), None)
+
+
+def _named(play: Play) -> str:
+    actions = [action[:24] for action in play.sent[: max(1, min(3, len(play.steps)))]]
+    return f"{play.player} player, seed {play.seed}, actions {actions}"

@@ -1,0 +1,154 @@
+"""What the scripted players say. Pure: from texts and a generator to actions."""
+
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+from spade.gates.literals import bounds, form_of, form_tokens, literals, menu
+from spade.gates.source import Source
+
+NONSENSE_WORDS = ("answer", "xyzzy", "quux")
+
+STATIC_FUZZ: tuple[str, ...] = (
+    "",
+    " ",
+    "\n\n\t",
+    "None",
+    "0",
+    "-1",
+    "99999999999999999999999999",
+    "1e999",
+    "nan",
+    "0.5",
+    "½ ²",
+    "true",
+    "[1, 2, 3]",
+    '{"action": null}',
+    "{{7*7}} ${7*7} %s %(a)s {0.__class__}",
+    "\\boxed{\\boxed{1}}",
+    "\\boxed{",
+    "}{",
+    "日本語 العربية 🎲",
+    "e\u0301\u202e\u200b\x00\x07\x1b[31m",
+    "a b c d e f g h i j k l m n o p",
+    "1 2 3 4 5 6 7 8 9",
+    "'; drop table x; --",
+    "x" * 100_000,
+)
+"""24 texts that break careless programs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What looks like a legal action. `pool`: actions of solutions; `menu`: what observations offer."""
+
+    pool: tuple[str, ...]
+    menu: tuple[str, ...]
+    low: int
+    high: int
+
+    def draw(self, rng: Random) -> str:
+        """One legal-looking action: one of the pool, one with its parts exchanged, or one from the menu."""
+        if self.menu and (not self.pool or rng.random() < 0.25):
+            return rng.choice(self.menu)
+        if not self.pool:
+            return str(rng.randint(self.low, self.high))
+        action = rng.choice(self.pool)
+        return self._mixed(action, rng) if rng.random() < 0.6 else action
+
+    def _mixed(self, action: str, rng: Random) -> str:
+        parts, form = form_tokens(action), form_of(action)
+        alike = [form_tokens(other) for other in self.pool if form_of(other) == form]
+        for at, part in enumerate(parts):
+            if part.isdecimal():
+                numbers = [int(p[at]) for p in alike if len(p[at]) <= 9]
+                low, high = min([*numbers, self.low]), max([*numbers, self.high])
+                parts[at] = str(rng.randint(low, high)) if numbers else part
+            elif part.isalpha():
+                parts[at] = rng.choice(alike)[at]
+        return "".join(parts)
+
+
+def vocabulary(greetings: Sequence[str], solutions: Sequence[Sequence[str]]) -> Vocabulary:
+    """From first observations and solutions of several instances."""
+    pool = tuple(dict.fromkeys(a for actions in solutions for a in actions if len(a) <= 2000))
+    offered = tuple(dict.fromkeys(word for text in greetings for word in menu(text)))
+    fitting = tuple(word for word in offered if not pool or _fits(word, pool))
+    numbers = [int(p) for a in pool for p in re.findall(r"\d{1,9}", a)]
+    ranges = [found for text in greetings if (found := bounds(text))]
+    if ranges and (not numbers or all(ranges[0][0] <= n <= ranges[0][1] for n in numbers)):
+        low, high = ranges[0]
+    else:
+        low, high = (min(numbers), max(numbers)) if numbers else (0, 9)
+    return Vocabulary(pool[:200], fitting[:40], low, high)
+
+
+def own_words(words: Vocabulary, greeting: str) -> Vocabulary:
+    """The vocabulary as a player of this very instance has it: what its own first observation offers comes in."""
+    offered = [word for word in (*menu(greeting), *literals(greeting)) if not words.pool or _fits(word, words.pool)]
+    return replace(words, menu=tuple(dict.fromkeys((*offered, *words.menu)))[:40])
+
+
+def shaped_fuzz(solutions: Sequence[Sequence[str]]) -> list[str]:
+    """Legal actions broken in the usual ways: cut short, too long, out of range, parts swapped."""
+    broken: dict[str, None] = {}
+    for action in dict.fromkeys(a for actions in solutions for a in actions[:2]):
+        action = action[:500]
+        words = action.split()
+        for text in (
+            words[0] if len(words) > 1 else action[: len(action) // 2],
+            f"{action} {action}",
+            action.upper(),
+            " ".join(reversed(words)),
+            re.sub(r"\d+", "999999", action),
+            re.sub(r"\d+", "-1", action),
+            re.sub(r"\d+", "x", action),
+            re.sub(r"[^\W\d_]+", "7", action),
+            f"{action},",
+            f"  {action}\n{action}  ",
+        ):
+            if text != action:
+                broken.setdefault(text)
+        if len(broken) >= 16:
+            break
+    return list(broken)[:16]
+
+
+def nonsense(pool: Sequence[str]) -> list[str]:
+    """Well-formed actions without meaning: the shape of a legal one, filled with words and numbers of no instance."""
+    made: dict[str, None] = dict.fromkeys(("", "\\boxed{}", *NONSENSE_WORDS))
+    for action in pool[:3]:
+        made.setdefault(re.sub(r"[^\W\d_]+", "zq", re.sub(r"\d+", "7777777", action))[:500])
+    return list(made)
+
+
+def everything(greetings: Sequence[str], pool: Sequence[str]) -> list[str]:
+    """Texts that list all there is to say, for programs that look for the answer somewhere in an action."""
+    words = list(dict.fromkeys((*pool, *(word for text in greetings for word in literals(text)))))[:200]
+    numbers = " ".join(map(str, range(1000)))
+    letters = " ".join("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    return [" ".join(words), ", ".join(words), "\n".join(words), numbers, f"{letters} {numbers} {' '.join(words)}"]
+
+
+def written_constants(source: Source) -> list[str]:
+    """Texts and numbers that the program compares something with: the answers it may have built in."""
+    found: dict[str, None] = {}
+    for method in source.methods.values():
+        for node in ast.walk(method):
+            if isinstance(node, ast.Compare):
+                for part in ast.walk(node):
+                    if (
+                        isinstance(part, ast.Constant)
+                        and isinstance(part.value, str | int)
+                        and not isinstance(part.value, bool)
+                    ):
+                        found.setdefault(str(part.value))
+    return [text for text in found if 0 < len(text) <= 60][:24]
+
+
+def _fits(word: str, pool: Sequence[str]) -> bool:
+    """Whether an offered word looks like an action that some solution used."""
+    forms = {form_of(action) for action in pool}
+    return form_of(word) in forms

@@ -1,0 +1,98 @@
+"""What a program's text says before it runs: its tree, its environment class and that class's methods."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from spade.parsing import parse_tree
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A parsed program. `tree` is None when it does not parse; `problem` then says why.
+
+    `methods` maps a name to its definition, bases within the module included, the class's own first. `max_turns` is
+    the default of `__init__`, None when it is not a whole number written down.
+    """
+
+    code: str
+    tree: ast.Module | None
+    problem: str = ""
+    environments: tuple[ast.ClassDef, ...] = ()
+    methods: dict[str, Function] = field(default_factory=dict)
+    max_turns: int | None = None
+
+
+def read_source(code: str) -> Source:
+    """Never raises, whatever the text is."""
+    tree, problem = parse_tree(code)
+    if tree is None:
+        return Source(code, None, problem)
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    environments = tuple(c for c in classes.values() if c.name.endswith("Env") and not c.name.startswith("_"))
+    bases = {base for c in environments for base in _base_names(c)}
+    environments = tuple(c for c in environments if c.name not in bases)
+    methods = _methods(environments[0], classes) if len(environments) == 1 else {}
+    return Source(code, tree, "", environments, methods, _max_turns(tree, methods.get("__init__")))
+
+
+def walk_functions(tree: ast.AST) -> Iterator[Function]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def constant(node: ast.AST | None) -> object:
+    """The value of a literal, signs included; `...` when the node is not one."""
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+        value = constant(node.operand)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return -value if isinstance(node.op, ast.USub) else value
+    return ...
+
+
+def _base_names(node: ast.ClassDef) -> list[str]:
+    return [base.id for base in node.bases if isinstance(base, ast.Name)]
+
+
+def _methods(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> dict[str, Function]:
+    methods: dict[str, Function] = {}
+    queue, seen = [node], set()
+    while queue:
+        current = queue.pop(0)
+        if current.name in seen:
+            continue
+        seen.add(current.name)
+        for item in current.body:
+            if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef):
+                methods.setdefault(item.name, item)
+        queue += [classes[name] for name in _base_names(current) if name in classes]
+    return methods
+
+
+def _max_turns(tree: ast.Module, init: Function | None) -> int | None:
+    if init is None:
+        return None
+    parameters = [*init.args.posonlyargs, *init.args.args]
+    defaults: list[ast.expr | None] = [None] * (len(parameters) - len(init.args.defaults)) + list(init.args.defaults)
+    pairs = list(zip(parameters, defaults, strict=True))
+    pairs += list(zip(init.args.kwonlyargs, init.args.kw_defaults, strict=True))
+    default = next((d for parameter, d in pairs if parameter.arg == "max_turns"), None)
+    value = constant(default)
+    if isinstance(default, ast.Name):
+        value = _module_constant(tree, default.id)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _module_constant(tree: ast.Module, name: str) -> object:
+    for node in tree.body:
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
+        if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+            return constant(getattr(node, "value", None))
+    return ...

@@ -1,0 +1,1 @@
+"""The texts of the prompts, as Jinja2 templates; `spade.prompting` renders them."""
