@@ -1,8 +1,20 @@
 """Small records for the tests of what is stored."""
 
+from dataclasses import replace
+
+from data.catalog import Catalog
+from spade.attempts import Attempt, Prompt
+from spade.curation import decide_positives
+from spade.documents import Document
+from spade.environments import Environment
 from spade.episodes import Arm, Asked, Episode, Turn
-from spade.messages import Tokens, Usage
+from spade.hints import Hint
+from spade.messages import Completion, Message, Role, Sampling, Tokens, Usage
 from spade.outcomes import EpisodeOutcome
+from spade.scores import score
+from spade.skills import Setting, Skill
+from spade.slots import Cycle, Slot
+from spade.verdicts import Status, Verdict
 
 
 def asked(cycle: str = "cycle-0", env: str = "env-0", play: int = 0, arm: Arm = Arm.PLAIN) -> Asked:
@@ -46,3 +58,42 @@ def episode(
         usage=Usage(20, 4, 0.001),
         seconds=0.25,
     )
+
+
+def chain(catalog: Catalog, cycle_number: int = 0, plays: int = 3) -> tuple[Cycle, str]:
+    """Store one whole chain: document, prompt, slot, attempt, environment, hint, both arms, score, decisions."""
+    cycle = Cycle("0" * 12, 0, cycle_number)
+    document = Document(f"Water boils at 100 degrees. ({cycle_number})", title="Water")
+    slot = Slot(cycle.cycle_id, 0, Setting.GAMES, Skill.OPTIMIZATION, document.document_id, 11)
+    asked_for = Prompt(Role.DESIGNER, (Message("user", f"Design! {cycle_number}"),), "design", "abc")
+    env = Environment(f"class WaterEnv: ...  # {cycle_number}", Setting.GAMES, Skill.OPTIMIZATION, "Boil", "heat")
+    passed = (Verdict("contract.class", Status.PASS), Verdict("semantic.oracle_max", Status.PASS, measured=1.0))
+    attempt = Attempt(slot.slot_id, 0, asked_for.prompt_id, said(env.code), Sampling(), env.env_id, (), passed)
+    refused = (Verdict("contract.class", Status.FAIL, "No class."),)
+    broken = Attempt(slot.slot_id, 1, asked_for.prompt_id, said("oops"), Sampling(), "", (), refused, "contract.class")
+    hint = Hint(env.env_id, 0, "halve", asked_for.prompt_id, said("halve"), passed[:1])
+    plain = [played(cycle.cycle_id, env.env_id, i, Arm.PLAIN, i != 0) for i in range(plays)]
+    hinted = [played(cycle.cycle_id, env.env_id, i, Arm.HINTED, True) for i in range(plays)]
+    episodes = plain + hinted
+    catalog.append("cycles", [cycle])
+    catalog.append("documents", [document])
+    catalog.append("slots", [slot])
+    catalog.append("prompts", [asked_for])
+    catalog.append("attempts", [attempt, broken])
+    catalog.append("environments", [env])
+    catalog.append("hints", [hint])
+    catalog.append("episodes", episodes)
+    catalog.append("scores", [score(cycle.cycle_id, env.env_id, episodes)])
+    catalog.append("decisions", decide_positives(episodes, frozenset(e.episode_id for e in episodes)))
+    return cycle, env.env_id
+
+
+def played(cycle_id: str, env_id: str, play: int, arm: Arm, won: bool) -> Episode:
+    """An episode of a chain: what was seen differs from environment to environment."""
+    one = episode(cycle_id, env_id, play, arm, won)
+    turns = tuple(replace(t, observation=f"{t.observation} ({env_id})") for t in one.turns)
+    return replace(one, turns=turns, system="You play a game.")
+
+
+def said(text: str) -> Completion:
+    return Completion(text, "tiny", "tiny-1", usage=Usage(5, 5))

@@ -1,0 +1,106 @@
+"""Runs the suites of `data.suites` with Great Expectations: ephemeral context, telemetry and progress bars off.
+
+The library is imported when a suite is run; that takes about three seconds, once a process.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from data.suites import SUITES
+
+if TYPE_CHECKING:
+    from great_expectations.data_context.data_context.ephemeral_data_context import EphemeralDataContext
+
+SHOWN_ROWS = 20
+"""Failing rows named per expectation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One expectation, checked. `rows` are ids of rows that break it, at most `SHOWN_ROWS`; `failures` counts all."""
+
+    expects: str
+    passed: bool
+    failures: int = 0
+    rows: tuple[str, ...] = ()
+    observed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """The result of a suite over `rows` rows."""
+
+    suite: str
+    rows: int
+    checks: tuple[Check, ...]
+
+    @property
+    def passed(self) -> bool:
+        return all(check.passed for check in self.checks)
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        return tuple(check for check in self.checks if not check.passed)
+
+    @property
+    def held(self) -> tuple[Check, ...]:
+        return tuple(check for check in self.checks if check.passed)
+
+
+def validate(kind: str, facts: Sequence[Mapping[str, Any]]) -> Validation:
+    """Run the suite of `kind` over one mapping of scalar facts a row, each with a `row_id`."""
+    context = _context()
+    import great_expectations as gx
+    import pandas as pd
+    from great_expectations.expectations.expectation_configuration import ExpectationConfiguration
+
+    frame = pd.DataFrame.from_records(list(facts))
+    expectations = [ExpectationConfiguration(type=e.type, kwargs=e.arguments).to_domain_obj() for e in SUITES[kind]]
+    suite = context.suites.add(gx.ExpectationSuite(name=kind, expectations=list(expectations)))
+    asset = context.data_sources.add_pandas("rows").add_dataframe_asset("rows")
+    batch = asset.add_batch_definition_whole_dataframe("all")
+    definition = context.validation_definitions.add(gx.ValidationDefinition(name=kind, data=batch, suite=suite))
+    result = definition.run(
+        batch_parameters={"dataframe": frame},
+        result_format={"result_format": "COMPLETE", "unexpected_index_column_names": ["row_id"]},
+    )
+    return Validation(kind, len(frame), tuple(_check(r.to_json_dict()) for r in result.results))
+
+
+def _context() -> "EphemeralDataContext":
+    os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
+    import great_expectations as gx
+    from great_expectations.data_context.types.base import ProgressBarsConfig
+
+    context = gx.get_context(mode="ephemeral")
+    context.variables.progress_bars = ProgressBarsConfig(globally=False, metric_calculations=False)
+    return context
+
+
+def _check(result: Mapping[str, Any]) -> Check:
+    config, found = result["expectation_config"], result.get("result") or {}
+    rows = [str(index["row_id"]) for index in found.get("unexpected_index_list") or ()]
+    return Check(
+        expects=_sentence(config["type"], config["kwargs"]),
+        passed=bool(result["success"]),
+        failures=int(found.get("unexpected_count") or 0),
+        rows=tuple(rows[:SHOWN_ROWS]),
+        observed=str(_exception(result) or found.get("observed_value", "")),
+    )
+
+
+def _exception(result: Mapping[str, Any]) -> str:
+    """What broke while the expectation was checked, if anything."""
+    info = result.get("exception_info") or {}
+    infos = [info] if "exception_message" in info else [i for i in info.values() if isinstance(i, dict)]
+    return next((str(i["exception_message"]) for i in infos if i.get("exception_message")), "")
+
+
+def _sentence(kind: str, kwargs: Mapping[str, Any]) -> str:
+    """`expect_column_values_to_be_in_set` with its arguments, as a line a person reads."""
+    column = kwargs.get("column", "")
+    words = kind.removeprefix("expect_").removeprefix("column_values_to_").replace("_", " ")
+    given = ", ".join(f"{k} {v}" for k, v in sorted(kwargs.items()) if k not in ("column", "batch_id"))
+    return f"{column} {words}".strip() + (f" ({given})" if given else "")
