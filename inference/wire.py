@@ -38,7 +38,8 @@ class Wire:
             self._url = httpx.URL(base_url.rstrip("/"))
         if self._url.scheme not in ("http", "https") or not self._url.host:
             raise Abort(f"{self.shown!r} is not an address.", "Write model.base_url like http://host:8000/v1.")
-        self._headers = _bearer(api_key)
+        self._key = _sendable(api_key)
+        self._headers = {"authorization": f"Bearer {self._key}"} if self._key else {}
         self._limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient] = WeakKeyDictionary()
 
@@ -60,7 +61,7 @@ class Wire:
         try:
             async with asyncio.timeout(seconds):
                 async with self._client().stream(method, url, json=body, headers=self._headers) as response:
-                    return Reply(response.status_code, response.headers, await self._capped(response))
+                    return self._discreet(response, await self._capped(response))
         except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, OSError) as cause:
             raise faults.from_exception(cause, self.shown, seconds) from cause
 
@@ -72,6 +73,12 @@ class Wire:
         if not isinstance(value, dict):
             raise ValueError(f"{reply.status} from {url}")
         return value
+
+    def _discreet(self, response: httpx.Response, body: bytes) -> Reply:
+        """A refusal may quote the key; nothing that is shown or stored shall."""
+        if response.status_code != 200 and self._key:
+            body = body.replace(self._key.encode(), b"***")
+        return Reply(response.status_code, response.headers, body)
 
     async def _capped(self, response: httpx.Response) -> bytes:
         body = bytearray()
@@ -99,10 +106,8 @@ class Wire:
             await client.aclose()
 
 
-def _bearer(api_key: SecretStr | None) -> dict[str, str]:
+def _sendable(api_key: SecretStr | None) -> str:
     key = api_key.get_secret_value().strip() if api_key else ""
-    if not key:
-        return {}
     if not (key.isascii() and key.isprintable()):
         raise Abort("The API key holds characters that cannot be sent.", "Copy it again, without line breaks.")
-    return {"authorization": f"Bearer {key}"}
+    return key
