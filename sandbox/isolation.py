@@ -66,6 +66,7 @@ class Isolation:
             "time is bounded": ["deadline and kill from outside", "RLIMIT_CPU"],
             "a kill leaves nothing behind": filtered + processes + group,
             "ends with the host": ["control socket", "parent-death signal", *processes],
+            "no privileges of its own": ["capabilities dropped", "no new privileges", *filtered],
             "private scratch folder": ["tmpfs"] * bool(outer and layers["mount_namespace"]),
         }
         return {name: [] if name in self.breakouts else means for name, means in held.items()}
@@ -88,7 +89,7 @@ def remedy_for(layer: str, reason: str) -> str:
     if sys.platform != "linux":
         return REMEDIES["other system"]
     if layer == "bubblewrap":
-        if "No such file" in reason:
+        if "not installed" in reason:
             return REMEDIES["bubblewrap"]
         return REMEDIES["uid map" if "uid map" in reason else "container"]
     return REMEDIES.get(layer, "")

@@ -30,6 +30,10 @@ LOW_USERS = (60_578, 600)
 SYSTEM_PREFIX = "/usr"
 
 
+class NotWorking(Exception):
+    """A fork server does not come up this way; the text says why."""
+
+
 @dataclass(frozen=True)
 class Launch:
     """What a fork server is started with."""
@@ -103,9 +107,12 @@ def bubblewrap(launch: Launch) -> list[str]:
     """An empty root with the interpreter and its libraries, read-only; no /proc, /sys, /etc, home or network.
 
     As root no user namespace is made: every program gets a host user of its own instead, and root's dangerous files
-    under /proc are not there to be opened. Capabilities are for the fork server alone; programs lose them.
+    under /proc are not there to be opened. Capabilities are for the fork server alone; programs lose them. Raises
+    `NotWorking` when there is no bubblewrap.
     """
-    program = find_bubblewrap() or "bwrap"
+    program = find_bubblewrap()
+    if program is None:
+        raise NotWorking("bwrap is not installed")
     prefix = sys.base_prefix
     namespaces = ["pid", "net", "ipc", "uts", "cgroup-try"]
     arguments = [program, *(f"--unshare-{name}" for name in namespaces), "--hostname", "sandbox"]

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from sandbox.child import Child
 from sandbox.driver import frames
 from sandbox.games import LocalGame
-from sandbox.launching import Launch, Tier
+from sandbox.launching import Launch, NotWorking, Tier
 from sandbox.waiting import Waiting, finish
-from sandbox.zygotes import Newborn, NotWorking, Zygote, birth
+from sandbox.zygotes import Newborn, Zygote, birth
 from spade.allowed import ALLOWED_IMPORTS
 from spade.errors import Abort, Retry
 from spade.outcomes import CallOutcome, Reply
@@ -35,13 +35,11 @@ class LocalSandbox:
         tier: Tier,
         *,
         warm: int = WARM,
-        guarded: bool = True,
         without: Mapping[str, str] | None = None,
     ) -> None:
-        """`guarded` False leaves imports and builtins to the program: for programs of ours that look for holes."""
+        """`warm` cells are kept ready; `without` names layers to leave out, each with the reason."""
         self.tier = tier
         self.warm = warm
-        self.guarded = guarded
         self.without = dict(without or {})
         self.lock = threading.RLock()
         self.owner = os.getpid()
@@ -71,27 +69,32 @@ class LocalSandbox:
         found = self.zygotes.get(hash_seed)
         return found is not None and found.alive
 
-    def open(self, program: str, limits: Limits, *, hash_seed: int = 0) -> Loaded:
-        """Load a program and wait for it. Raises `Retry` when the sandbox itself cannot start."""
-        return finish(self.opening(program, limits, hash_seed))
+    def open(self, program: str, limits: Limits, *, hash_seed: int = 0, guarded: bool = True) -> Loaded:
+        """Load a program and wait for it. Raises `Retry` when the sandbox itself cannot start.
 
-    def opening(self, program: str, limits: Limits, hash_seed: int) -> Waiting[Loaded]:
+        `guarded` False leaves imports and builtins to the program: for programs of ours that look for holes.
+        """
+        return finish(self.opening(program, limits, hash_seed, guarded))
+
+    def opening(self, program: str, limits: Limits, hash_seed: int, guarded: bool = True) -> Waiting[Loaded]:
         unfit = refusal(program)
         if unfit:
             return Reply(CallOutcome.ENV_PROTOCOL, detail=unfit), None
-        game = LocalGame((yield from self.child(limits, hash_seed)))
+        game = LocalGame((yield from self.child(limits, hash_seed, guarded)))
         begun = game.begin(frames.LOAD, program.encode())
         reply = begun if isinstance(begun, Reply) else (yield from begun)
-        self.refill(limits, hash_seed)
+        if guarded:
+            self.refill(limits, hash_seed)
         if reply.ok:
             return reply, game
         yield from game.closing()
         return reply, None
 
-    def child(self, limits: Limits, hash_seed: int) -> Waiting[Child]:
+    def child(self, limits: Limits, hash_seed: int, guarded: bool) -> Waiting[Child]:
         """A cell nobody has used: from the pool, or a new one."""
         for attempt in range(TRIES):
-            newborn = self.from_pool(limits, hash_seed) or self.zygote(hash_seed).spawn(limits, self.guarded)
+            pooled = self.from_pool(limits, hash_seed) if guarded else None
+            newborn = pooled or self.zygote(hash_seed).spawn(limits, guarded)
             try:
                 pid, pidfd = yield from birth(newborn)
             except Retry:
@@ -123,7 +126,7 @@ class LocalSandbox:
             pool = self.pools.setdefault(key, deque())
             try:
                 while len(pool) < self.warm:
-                    pool.append(self.zygote(hash_seed).spawn(limits, self.guarded))
+                    pool.append(self.zygote(hash_seed).spawn(limits))
             except Retry:
                 return
 

@@ -9,6 +9,7 @@ from sandbox.facade import AsyncSandbox
 from sandbox.isolation import REMEDIES, Isolation, missing_layers
 from sandbox.launching import Tier
 from sandbox.local import LocalSandbox
+from sandbox.selftest import PROPERTIES, break_out
 from spade.errors import Abort, Retry
 from spade.ports import IsolationLevel, Sandbox
 from spade.settings import SandboxSettings
@@ -61,18 +62,31 @@ class open_sandbox:
 
 
 def open_local() -> tuple[LocalSandbox, Isolation]:
-    """The best tier that comes up when tried. Raises `Abort` when none does."""
+    """The best tier that comes up when tried and holds when tested. Raises `Abort` when none comes up."""
     reasons: dict[str, str] = {}
+    found: tuple[LocalSandbox, Isolation] | None = None
     for tier in TIERS:
         core = LocalSandbox(tier)
         try:
-            zygote = core.zygote()
+            layers, missing, breakouts = core.zygote().layers, core.zygote().reasons, break_out(core)
         except Retry as error:
             core.close()
             reasons["bubblewrap" if tier == "namespaced" else "fork server"] = error.message
             continue
-        return core, Isolation(tier, zygote.layers, missing_layers(reasons | zygote.reasons))
-    raise Abort("no sandbox comes up on this machine.", "; ".join(f"{what}: {why}" for what, why in reasons.items()))
+        isolation = Isolation(tier, layers, missing_layers(reasons | missing), breakouts, len(PROPERTIES))
+        if found is None or isolation.level > found[1].level:
+            if found is not None:
+                found[0].close()
+            found = core, isolation
+        else:
+            core.close()
+        if found[1].level > IsolationLevel.UNSAFE:
+            break
+    if found is None:
+        raise Abort(
+            "no sandbox comes up on this machine.", "; ".join(f"{what}: {why}" for what, why in reasons.items())
+        )
+    return found
 
 
 def raise_open_files() -> None:

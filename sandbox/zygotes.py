@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.launching import Launch, command, environment
+from sandbox.launching import Launch, NotWorking, command, environment
 from sandbox.waiting import Waiting, readable
 from spade.errors import Retry
 from spade.ports import Limits
@@ -18,10 +18,6 @@ from spade.ports import Limits
 START_SECONDS = 30.0
 ANSWER_SECONDS = 5.0
 SEND_BUFFER = 1 << 18
-
-
-class NotWorking(Exception):
-    """A fork server did not come up this way; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +45,8 @@ class Zygote:
         self.launch = launch
         self.control, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with inside, tempfile.TemporaryFile() as errors:
-            arguments = command(launch, inside.fileno())
             try:
+                arguments = command(launch, inside.fileno())
                 self.process = subprocess.Popen(
                     arguments,
                     pass_fds=[inside.fileno()],
@@ -62,7 +58,10 @@ class Zygote:
                 )
             except OSError as error:
                 self.control.close()
-                raise NotWorking(f"{arguments[0]} could not be started: {error}") from error
+                raise NotWorking(f"the fork server could not be started: {error}") from error
+            except NotWorking:
+                self.control.close()
+                raise
             inside.close()
             ready, self.pidfd = self.first_words(errors)
         self.layers: dict[str, Any] = ready["layers"]
