@@ -57,7 +57,7 @@ def export_sft(
     if not len(selection):
         return None
     dataset = Dataset(name, "sft", selection.digest, len(selection), settings_hash, _versions())
-    folder = Path(home) / "datasets" / f"{name}-sft-{dataset.dataset_id.removeprefix('dataset-')}"
+    folder = Path(home) / "datasets" / dataset.dataset_id
     rows = _Rows(catalog, selection, dataset)
     with whole_folder(folder) as temporary:
         write_rows(temporary, "train", rows, SFT_SCHEMA)
