@@ -90,6 +90,18 @@ class Catalog:
         except duckdb.Error as error:
             raise Abort(f"the query failed: {error}", "`spade sql --tables` lists tables and columns.") from error
 
+    def tables(self) -> dict[str, dict[str, str]]:
+        """Every table and view that `query` knows, with the types of its columns."""
+        columns = self.query(
+            """select table_name, column_name, data_type from duckdb_columns()
+            where schema_name = 'main' and table_name not similar to '(empty|hashes|doubles)_.*' and not internal
+            order by table_name, column_index"""
+        )
+        found: dict[str, dict[str, str]] = {}
+        for column in columns:
+            found.setdefault(column["table_name"], {})[column["column_name"]] = column["data_type"]
+        return found
+
     def read(self, table: Table[R], **wanted: Wanted) -> list[R]:
         """The records whose columns equal `wanted`, in the order they were stored."""
         sql, parameters = _selection(table, wanted)

@@ -2,12 +2,14 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from data.writing import written
 from spade.documents import Document, cut_at_paragraph
 from spade.errors import Abort
 from spade.identity import canonical, rng_for
@@ -128,3 +130,62 @@ def _document(line: bytes) -> Document | str:
 def _refuse(constant: str) -> None:
     """NaN and Infinity are Python's, not JSON's."""
     raise ValueError(constant)
+
+
+def statistics(corpus: Corpus) -> dict[str, Any]:
+    """Counts of a corpus: JSON values."""
+    words = sorted(len(document.text.split()) for document in corpus.documents)
+    return {
+        "corpus": corpus.name,
+        "documents": len(words),
+        "words": sum(words),
+        "words_shortest": words[0],
+        "words_median": words[len(words) // 2],
+        "words_longest": words[-1],
+        "subjects": dict(Counter(d.subject or "none" for d in corpus.documents).most_common()),
+        "licenses": dict(Counter(d.license or "none" for d in corpus.documents).most_common()),
+        "duplicates": corpus.duplicates,
+        "broken_lines": [{"line": line.number, "reason": line.reason} for line in corpus.broken],
+    }
+
+
+def add_documents(source: Path, to: Path, license: str = "") -> tuple[int, int, int]:
+    """Add what `to` does not hold yet: (added, known already, broken). The file is replaced as a whole.
+
+    `source` is a JSONL file, or a folder whose .txt and .md files are one document each. Raises `Abort` when `source`
+    cannot be read or `to` cannot be written.
+    """
+    broken: list[BrokenLine] = []
+    old = to.read_bytes() if to.exists() else b""
+    held = {d.document_id for d in _documents(old.splitlines(), broken)}
+    unread: list[BrokenLine] = []
+    lines = _lines(str(source)) if source.is_file() else _folder_lines(source)
+    fresh: dict[str, Document] = {}
+    known = 0
+    for document in _documents(lines, unread):
+        known += document.document_id in held or document.document_id in fresh
+        if document.document_id not in held:
+            fresh.setdefault(document.document_id, document)
+    with written(to) as file:
+        file.write(old if not old or old.endswith(b"\n") else old + b"\n")
+        file.writelines(_line_of(replace(d, license=d.license or license)) for d in fresh.values())
+    return len(fresh), known, len(unread)
+
+
+def _folder_lines(folder: Path) -> Iterator[bytes]:
+    """Each .txt and .md file of a folder as a line of JSONL; what is not UTF-8 as a broken one."""
+    if not folder.is_dir():
+        raise Abort(f"{folder} is neither a file nor a folder.", "Give a JSONL file or a folder of .txt and .md files.")
+    for path in sorted(p for p in folder.rglob("*") if p.suffix in (".txt", ".md") and p.is_file()):
+        try:
+            text = path.read_text("utf-8")
+        except UnicodeDecodeError:
+            yield b"\xff"
+        else:
+            yield canonical({"text": text, "title": path.stem, "source": path.name}).encode()
+
+
+def _line_of(document: Document) -> bytes:
+    values = {name: value for name, value in asdict(document).items() if value and name != "metadata"}
+    metadata = {name: json.loads(value) for name, value in document.metadata}
+    return (json.dumps({**values, **metadata}, ensure_ascii=False, allow_nan=False) + "\n").encode()
