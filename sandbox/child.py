@@ -22,6 +22,8 @@ SLICE, LONG_SLICE = 0.02, 0.25
 PATIENCE = 6.0
 """A program that the machine starves may take this many times its wall budget, and no more."""
 DEATH_SECONDS = 5.0
+LAST_BREATH = 0.5
+"""Seconds from the end of a connection to the end of its process, when that is why it ended."""
 
 
 class Patience:
@@ -102,13 +104,14 @@ class Child:
     def assemble(self, data: bytes) -> tuple[int, bytes] | None:
         """Collect a reply that comes in pieces, never more of it than the cap."""
         self.partial += data
-        if len(self.partial) < frames.HEAD.size:
+        if len(self.partial) < frames.COUNT.size:
             return None
-        length, sequence, kind = frames.HEAD.unpack_from(self.partial)
-        if length > frames.MAX_FRAME:
+        (length,) = frames.COUNT.unpack_from(self.partial)
+        if not frames.HEAD_AFTER_LENGTH <= length <= frames.MAX_FRAME:
             raise BadFrame(f"an answer of {length} bytes")
         if len(self.partial) - 4 < length:
             return None
+        _, sequence, kind = frames.HEAD.unpack_from(self.partial)
         whole = bytes(self.partial)
         self.partial.clear()
         return self.checked(length, sequence, kind, whole)
@@ -154,7 +157,11 @@ class Child:
     def death(self) -> Waiting[bool]:
         """Kill, and wait until the process is really gone. Answers whether it is."""
         self.kill()
-        deadline = time.monotonic() + DEATH_SECONDS
+        return (yield from self.ended(DEATH_SECONDS))
+
+    def ended(self, seconds: float = LAST_BREATH) -> Waiting[bool]:
+        """Whether the process ends by itself within so many seconds."""
+        deadline = time.monotonic() + seconds
         while not readable(self.pidfd, 0):
             if time.monotonic() > deadline:
                 return False
@@ -178,7 +185,7 @@ class Child:
         if end.cpu_seconds >= self.limits.cpu_seconds:
             return Reply(CallOutcome.ENV_TIMEOUT, detail=f"used up its {self.limits.cpu_seconds:g} s of CPU time")
         if end.status is None:
-            return Reply(CallOutcome.ENV_PROTOCOL, detail="it closed its connection")
+            return Reply(CallOutcome.ENV_PROTOCOL, detail="its process ended")
         if not os.WIFSIGNALED(end.status):
             code = os.waitstatus_to_exitcode(end.status)
             return Reply(CallOutcome.ENV_PROTOCOL, detail=f"it ended its own process (exit status {code})")

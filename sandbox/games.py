@@ -115,9 +115,10 @@ class LocalGame:
             reply = Reply(CallOutcome.ENV_TIMEOUT, detail=f"no answer within {wall:g} s of wall time")
         elif isinstance(error, BadFrame):
             reply = Reply(CallOutcome.ENV_PROTOCOL, detail=f"it broke the protocol: {error}")
-        else:
-            yield from self.child.death()
+        elif (yield from self.child.ended()):
             reply = self.child.obituary()
+        else:
+            reply = Reply(CallOutcome.ENV_PROTOCOL, detail="it closed its connection")
         return (yield from self.dying(reply, started))
 
     def dying(self, reply: Reply, started: float) -> Waiting[Reply]:

@@ -28,6 +28,11 @@ HIGH_USERS = (1_900_000_000, 1_000_000)
 LOW_USERS = (60_578, 600)
 """User numbers that no system hands out; the high ones where they can be mapped, the low ones in containers."""
 SYSTEM_PREFIX = "/usr"
+QUIETLY_NEEDED = [
+    *(f"encodings.{name}" for name in ("ascii", "latin_1", "utf_16", "utf_32", "idna", "rot_13", "hex_codec")),
+    *("linecache", "locale", "traceback", "weakref"),
+]
+"""What the standard library imports late; where the interpreter lies in root's home, programs could not."""
 
 
 class NotWorking(Exception):
@@ -73,7 +78,7 @@ def server_config(launch: Launch) -> dict[str, Any]:
     return {
         "allowed": sorted(launch.allowed),
         "hash_seed": launch.hash_seed,
-        "import_ahead": sorted(launch.allowed - {"math_verify"}),
+        "import_ahead": sorted(launch.allowed - {"math_verify"}) + QUIETLY_NEEDED,
         "readable": readable_paths(),
         "users": HIGH_USERS if maps_user(HIGH_USERS[0]) else LOW_USERS,
         "without": without,

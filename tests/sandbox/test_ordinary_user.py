@@ -23,3 +23,8 @@ def test_the_contract_holds_for_an_ordinary_user() -> None:
 
 def test_isolation_is_found_and_tested_for_an_ordinary_user() -> None:
     passes("test_isolation.py")
+
+
+@pytest.mark.slow
+def test_attacks_fail_for_an_ordinary_user() -> None:
+    passes("test_hostile.py", "test_robustness.py")

@@ -3,6 +3,8 @@
 import asyncio
 import os
 import signal
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -12,7 +14,7 @@ from sandbox.local import LocalSandbox
 from sandbox.zygotes import pid_behind
 from spade.outcomes import CallOutcome
 from spade.ports import IsolationLevel, Limits
-from tests.sandbox.processes import all_gone
+from tests.sandbox.processes import all_gone, descendants
 from tests.sandbox.programs import COUNTING, running
 
 LIMITS = Limits(wall_seconds=5.0)
@@ -145,3 +147,17 @@ def test_waiting_for_a_processor_is_not_held_against_a_program(local: LocalSandb
         game.close()
 
     assert outcomes == [CallOutcome.OK] * 5
+
+
+def test_a_killed_host_leaves_nothing(local: LocalSandbox) -> None:
+    """Kill -9 during a hundred busy games: no program, no server survives it for long."""
+    command = [sys.executable, "-m", "tests.sandbox.busy_host", local.tier, "100"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as host:
+        assert host.stdout is not None
+        assert host.stdout.readline() == "busy\n"
+        family = descendants(host.pid)
+        host.kill()
+        gone = all_gone(family, 1.0)
+
+    assert len(family) > 100
+    assert gone
