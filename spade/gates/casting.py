@@ -1,20 +1,26 @@
 """Who plays a game to find out whether winning means something: random players, tricks, readers, and second looks."""
 
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import cycle, islice
 
+from spade.gates.answers import readings
 from spade.gates.facts import Facts, Player
 from spade.gates.interaction import effective_turns
-from spade.gates.literals import labelled, literals
+from spade.gates.literals import literals, normal, offered
 from spade.gates.probe import Script, saying
-from spade.gates.reading import forms, suspects
-from spade.gates.scripts import everything, nonsense, own_words, vocabulary, written_constants
+from spade.gates.reading import suspects
+from spade.gates.scripts import everything, nonsense, own_words, redrawn, vocabulary, written_constants
 from spade.identity import digest, rng_for
 from spade.settings import GateSettings
 
 CONFIRMATIONS = 12
 """Further instances on which a suspicious player must win as well."""
 CONSTANTS = 4
+READER_TRIES = 16
+READER_PLAYS = 4
+"""Further plays of a reader whose wrong answers end the game."""
 PROBES = 4
 
 
@@ -63,32 +69,39 @@ def canary_scripts(facts: Facts) -> list[Script]:
     common = [action for action, _ in Counter(pool).most_common(CONSTANTS)]
     for seed in facts.seeds:
         scripts += [saying(Player.FORMAT, seed, list(islice(cycle(nonsense(pool)), turns)))]
-        scripts += [saying(Player.LISTING, seed, listing)]
+        scripts += [replace(saying(Player.LISTING, seed, listing), again=len(listing))]
         scripts += [Script(Player.ECHO, seed, lambda greeting: [greeting] * turns)]
         scripts += [saying(Player.CONSTANT, seed, [action] * turns) for action in common]
     others = list(solved.items())[:2]
     scripts += [saying(Player.OTHER, s, actions) for own, actions in others for s in facts.seeds if s != own]
     written = written_constants(facts.source)
-    scripts += [
-        saying(Player.CONSTANT, seed, written[at : at + turns], note="written")
-        for seed in facts.seeds[:3]
-        for at in range(0, len(written), turns)
-    ]
+    for seed in facts.seeds[:2]:
+        scripts.append(replace(saying(Player.CONSTANT, seed, written, note="written"), again=len(written)))
     return scripts
 
 
 def reading_scripts(facts: Facts) -> list[Script]:
-    turns, solved, said = facts.cap, facts.solved, forms(facts)
-    scripts = [Script(Player.READER, seed, lambda text: literals(text, said)[:turns]) for seed in facts.seeds]
+    solved, finals = facts.solved, facts.finals
+    scripts: list[Script] = []
+    for seed in facts.seeds:
+        answer = solved.get(seed, ())[-1:]
+        reader = Script(Player.READER, seed, lambda text, answer=answer: _tries(text, finals, answer))  # type: ignore[misc]
+        scripts.append(replace(reader, again=READER_PLAYS))
     for seed, actions in list(solved.items())[:3]:
         lengths = range(1, min(len(actions), 4))
         scripts += [saying(Player.SUFFIX, seed, actions[-length:]) for length in lengths]
-    finals = [actions[-1] for actions in solved.values() if actions]
     for seed, actions in solved.items():
         wrong = next((a for a in finals if a != actions[-1]), None) if actions else None
         if wrong is not None:
             scripts.append(saying(Player.PROBE, seed, [wrong], note="final"))
     return scripts
+
+
+def _tries(text: str, finals: Sequence[str], answer: Sequence[str]) -> list[str]:
+    """What a reader says, one after another; what it happens to be right about comes first, to save plays."""
+    picks = list(dict.fromkeys([*readings(text, finals).values(), *literals(text)]))
+    known = {normal(a) for a in answer}
+    return sorted(picks, key=lambda pick: normal(pick) not in known)[:READER_TRIES]
 
 
 def probe_scripts(facts: Facts, settings: GateSettings) -> list[Script]:
@@ -98,7 +111,15 @@ def probe_scripts(facts: Facts, settings: GateSettings) -> list[Script]:
         return scripts
     words = vocabulary([r.observation for r in facts.greetings.values()], list(facts.solved.values()))
     rng = rng_for(0, "probes", digest(facts.source.code))
-    wrong = list(dict.fromkeys([*words.pool[:PROBES], *(words.draw(rng) for _ in range(PROBES))]))[: 2 * PROBES]
+    shown = [action for reply in facts.greetings.values() for action in offered(reply.observation)]
+    drawn = [redrawn(action, rng) for action in dict.fromkeys(shown) for _ in range(2)][:PROBES]
+    wrong = [
+        *words.pool[:PROBES],
+        *(words.draw(rng) for _ in range(PROBES)),
+        *list(dict.fromkeys(shown))[:PROBES],
+        *drawn,
+    ]
+    wrong = list(dict.fromkeys(wrong))
     solved = facts.solved
     for seed in facts.seeds:
         scripts += [saying(Player.PROBE, seed, [a]) for a in wrong if a not in solved.get(seed, ())[-1:]]
@@ -107,11 +128,11 @@ def probe_scripts(facts: Facts, settings: GateSettings) -> list[Script]:
 
 def _after_reading(facts: Facts) -> list[Script]:
     """After one wrong answer: what its reply prints, as the next answer."""
-    scripts, said = [], forms(facts)
+    scripts = []
     for play in facts.by(Player.PROBE):
         if play.note == "final" and play.steps and not play.ended:
             known = {*literals(play.observation), *play.sent}
-            picks = list(dict.fromkeys(labelled(play.steps[0].observation, said).values()))
+            picks = list(dict.fromkeys(readings(play.steps[0].observation, facts.finals).values()))
             scripts += [
                 saying(Player.READER, play.seed, [*play.sent, pick], note="reply")
                 for pick in picks
@@ -122,19 +143,21 @@ def _after_reading(facts: Facts) -> list[Script]:
 
 def confirm_scripts(facts: Facts) -> list[Script]:
     seeds = further_seeds(facts.source.code, CONFIRMATIONS, "confirm")
-    turns, said = facts.cap, forms(facts)
+    turns = facts.cap
     scripts: list[Script] = []
     for action in suspicious_constants(facts):
         scripts += [saying(Player.CONSTANT, s, [action] * turns) for s in (*facts.seeds, *seeds)]
     for rule in suspects(facts):
-        scripts += [_by_rule(rule, seed, said) for seed in (*facts.seeds, *seeds)]
+        scripts += [_by_rule(rule, seed, facts.finals) for seed in (*facts.seeds, *seeds)]
     return scripts
 
 
-def _by_rule(rule: str, seed: int, said: list[str]) -> Script:
-    return Script(
-        Player.CONFIRM, seed, lambda text: [pick] if (pick := labelled(text, said).get(rule)) else [], note=rule
-    )
+def _by_rule(rule: str, seed: int, finals: list[str]) -> Script:
+    def actions(greeting: str) -> list[str]:
+        pick = readings(greeting, finals).get(rule)
+        return [pick] if pick else []
+
+    return Script(Player.CONFIRM, seed, actions, note=rule)
 
 
 def suspicious_constants(facts: Facts) -> list[str]:

@@ -11,6 +11,8 @@ from spade.skills import Setting
 
 WIN = 1.0 - 1e-6
 TOLERANCE = 1e-6
+FRESH_PROCESSES = (2, 3, 4)
+"""Numbers of the processes that are started only to tell why plays differ; odd ones run under hash seed 1."""
 MIN_TURNS, MAX_TURNS = 3, 25
 """Bounds of an environment's own turn cap (arXiv 2608.19197 plays at most 25 turns)."""
 
@@ -89,11 +91,20 @@ class Play:
 
 
 @dataclass(frozen=True, slots=True)
+class Resolved:
+    """What `solution()` said of an instance in one process."""
+
+    process: int
+    seed: int
+    actions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """All that is known of one program. Stages add to it; gates only read it.
 
     `seeds` are the instances looked at; `greetings` and `solutions` hold the replies of `reset` and `solution` for
-    them, `isolation` the sandbox's own report.
+    them, `resolved` the solutions as asked for again and elsewhere, `isolation` the sandbox's own report.
     """
 
     source: Source
@@ -102,6 +113,7 @@ class Facts:
     opened: tuple[Reply, ...] = ()
     greetings: Mapping[int, Reply] = field(default_factory=dict)
     solutions: Mapping[int, Reply] = field(default_factory=dict)
+    resolved: tuple[Resolved, ...] = ()
     plays: tuple[Play, ...] = ()
     isolation: Mapping[str, Any] = field(default_factory=dict)
 
@@ -115,8 +127,13 @@ class Facts:
 
     @property
     def solved(self) -> dict[int, tuple[str, ...]]:
-        """Seeds whose `solution()` answered well, with its actions."""
-        return {seed: reply.actions for seed, reply in self.solutions.items() if reply.ok}
+        """Seeds whose `solution()` gave actions, with these."""
+        return {seed: reply.actions for seed, reply in self.solutions.items() if reply.ok and reply.actions}
+
+    @property
+    def finals(self) -> list[str]:
+        """The last action of each solution."""
+        return [actions[-1] for actions in self.solved.values() if actions]
 
     @property
     def replies(self) -> Iterator[tuple[str, Reply]]:
@@ -133,13 +150,17 @@ class Facts:
 
 
 def differing(facts: Facts) -> list[tuple[int, tuple[str, ...]]]:
-    """(seed, actions) of what was not the same in all its plays; the actions are empty where the greeting differs."""
+    """(seed, actions) of what was not the same whenever it was played; no actions where greeting or solution differ."""
     seen: dict[tuple[int, tuple[str, ...]], set[object]] = {}
-    for play in facts.by(Player.ORACLE, Player.NOTHING):
-        if play.failure is None:
+    greeted: dict[int, set[str]] = {seed: {r.observation} for seed, r in facts.greetings.items() if r.ok}
+    solved: dict[int, set[tuple[str, ...]]] = {}
+    for play in facts.plays:
+        if play.failure is None and play.process < FRESH_PROCESSES[0]:
             seen.setdefault((play.seed, play.sent), set()).add(play.transcript)
-            seen.setdefault((play.seed, ()), set()).add(play.observation)
-    for seed, reply in facts.greetings.items():
-        if reply.ok:
-            seen.setdefault((seed, ()), set()).add(reply.observation)
-    return [key for key, transcripts in seen.items() if len(transcripts) > 1]
+            greeted.setdefault(play.seed, set()).add(play.observation)
+    for known in facts.resolved:
+        if known.process < FRESH_PROCESSES[0]:
+            solved.setdefault(known.seed, set()).add(known.actions)
+    changed = [key for key, transcripts in seen.items() if len(transcripts) > 1]
+    changed += [(seed, ()) for said in (greeted, solved) for seed, answers in said.items() if len(answers) > 1]
+    return changed

@@ -25,8 +25,11 @@ def teaches(facts: Facts) -> bool:
     """Whether the same wrong action is answered differently on different instances, and different ones differently on
     one instance, with something that the first observation did not say already, while the episode goes on."""
     by_action: dict[str, dict[int, str]] = {}
-    for play in _probes(facts):
-        by_action.setdefault(play.sent[0], {})[play.seed] = _news(play, facts)
+    probes = _probes(facts)
+    steady = _steady(probes)
+    for play in probes:
+        echoed = set(_TOKEN.findall(play.sent[0].casefold())) - steady[play.seed]
+        by_action.setdefault(play.sent[0], {})[play.seed] = _news(play, echoed | _own_words(play, facts))
     across_seeds = any(len(set(replies.values())) > 1 for replies in by_action.values())
     by_seed: dict[int, set[str]] = {}
     for replies in by_action.values():
@@ -39,12 +42,20 @@ def _probes(facts: Facts) -> list[Play]:
     return [p for p in facts.by(Player.PROBE) if p.failure is None and p.steps and not p.ended]
 
 
-def _news(play: Play, facts: Facts) -> str:
+def _steady(probes: list[Play]) -> dict[int, set[str]]:
+    """Tokens that an instance's replies hold whatever is said."""
+    steady: dict[int, set[str]] = {}
+    for play in probes:
+        tokens = set(_TOKEN.findall(play.steps[0].observation.casefold()))
+        steady[play.seed] = steady.get(play.seed, tokens) & tokens
+    return steady
+
+
+def _news(play: Play, masked: set[str]) -> str:
     """The reply less what was known: sentences of the first observation go, its instance's own words and the action
     become blanks, so that a question repeated or a guess echoed teaches nothing."""
     known = {normal(s) for s in _SENTENCE.split(play.observation)}
     sentences = [s for s in _SENTENCE.split(play.steps[0].observation) if normal(s) not in known]
-    masked = _own_words(play, facts) | set(_TOKEN.findall(play.sent[0].casefold()))
     tokens = [("_" if t in masked else t) for t in _TOKEN.findall(" ".join(sentences).casefold())]
     return re.sub(r"_( _)*", "_", " ".join(tokens))
 

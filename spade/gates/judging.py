@@ -25,6 +25,7 @@ Stage = Callable[[Facts, Table], Awaitable[Facts]]
 
 START: tuple[Gate, ...] = (runtime.startup,)
 INSTANCES: tuple[Gate, ...] = (
+    runtime.startup,
     runtime.observation_schema,
     runtime.reward_well_formed,
     runtime.state_contract,
@@ -102,8 +103,9 @@ async def examine(
             facts = await stage(facts, table)
             for gate in gates:
                 sheet.note(gate.__name__, lambda gate=gate, facts=facts: gate(facts, settings))  # type: ignore[misc]
-                if sheet.failing and not full:
-                    return _judgement(sheet, facts)
+            if sheet.failing and not full:
+                sheet.cut()
+                break
     finally:
         await close_all(seats)
     return _judgement(sheet, facts)
@@ -123,6 +125,17 @@ class _Sheet:
     @property
     def failing(self) -> bool:
         return any(not v.passed for v in self.by_gate.values())
+
+    def cut(self) -> None:
+        """Keep the verdicts up to the one that stops the program: the first failure, else the first error.
+
+        A gate that could not be judged is most often the consequence of a later one that failed.
+        """
+        failures = [name for name, v in self.by_gate.items() if v.status is Status.FAIL]
+        last = failures[0] if failures else next(name for name, v in self.by_gate.items() if not v.passed)
+        names = list(self.by_gate)
+        kept = [n for n in names[: names.index(last)] if self.by_gate[n].passed]
+        self.by_gate = {name: self.by_gate[name] for name in (*kept, last)}
 
     def note(self, name: str, gate: Callable[[], Verdict]) -> None:
         """Fail closed: a gate that breaks has not passed."""

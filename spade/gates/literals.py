@@ -21,11 +21,11 @@ _WORDS = re.compile(r"[\w'-]+")
 _EDGES = " \t\"'`.,;:!?()[]{}<>*_|"
 
 
-def literals(text: str, forms: Sequence[str] = ()) -> list[str]:
+def literals(text: str) -> list[str]:
     """Everything that might be an answer, most telling first, without repeats; at most 40."""
     found: dict[str, None] = {}
     for word in (
-        *labelled(text, forms).values(),
+        *labelled(text).values(),
         *_quoted(text),
         *_NUMBER.findall(text),
         *_cells(text),
@@ -37,10 +37,10 @@ def literals(text: str, forms: Sequence[str] = ()) -> list[str]:
     return list(found)[:MAX_LITERALS]
 
 
-def labelled(text: str, forms: Sequence[str] = ()) -> dict[str, str]:
+def labelled(text: str, answers: Sequence[str] = ()) -> dict[str, str]:
     """Reading rules with what each picks: `after answer`, `last number`, `first quoted`, ...
 
-    `forms` are actions of other instances; text of the same form is read as well.
+    `answers` are parts of the text that look like one.
     """
     picks: dict[str, str] = {}
     for match in _AFTER.finditer(text):
@@ -49,7 +49,7 @@ def labelled(text: str, forms: Sequence[str] = ()) -> dict[str, str]:
         picks[f"the rest of the sentence after '{label}'"] = _SENTENCE_END.split(rest)[0].strip(_EDGES)
         picks[f"the word after '{label}'"] = _first(rest)
     kinds = [("number", _NUMBER.findall(text)), ("quoted text", _quoted(text)), ("cell", _cells(text))]
-    kinds += [(f"text of the form of {form!r}", in_form(text, form)) for form in compound_forms(forms)]
+    kinds.append(("text that looks like an answer", list(answers)))
     for name, words in kinds:
         for at in range(min(3, len(words))):
             picks[f"{name} {at + 1}"] = words[at]
@@ -60,12 +60,6 @@ def labelled(text: str, forms: Sequence[str] = ()) -> dict[str, str]:
     return {rule: word for rule, word in picks.items() if word}
 
 
-def in_form(text: str, action: str) -> list[str]:
-    """Parts of the text that have an action's form: numbers for its numbers, words for its words, the rest as it is."""
-    parts = (r"\d+" if t.isdecimal() else r"[^\W\d_]+" if t.isalpha() else re.escape(t) for t in form_tokens(action))
-    return re.findall(rf"(?<!\w){''.join(parts)}(?!\w)", text)[:MAX_LITERALS]
-
-
 def form_tokens(action: str) -> list[str]:
     """An action cut into numbers, words and single other characters."""
     return _TOKEN.findall(action[:500])
@@ -74,15 +68,6 @@ def form_tokens(action: str) -> list[str]:
 def form_of(action: str) -> tuple[str, ...]:
     """Equal for actions that differ in their numbers and words alone."""
     return tuple("#" if t.isdecimal() else "w" if t.isalpha() else t for t in form_tokens(action))
-
-
-def compound_forms(actions: Sequence[str]) -> list[str]:
-    """One action for each of the first forms that are more than a single word or number."""
-    found: dict[tuple[str, ...], str] = {}
-    for action in actions:
-        if len(form := form_of(action)) > 1:
-            found.setdefault(form, action)
-    return list(found.values())[:2]
 
 
 def menu(text: str) -> list[str]:
@@ -98,6 +83,15 @@ def menu(text: str) -> list[str]:
             if part and len(part) <= 40:
                 found.setdefault(part)
     return [word for word in found if word][:MAX_LITERALS]
+
+
+def offered(text: str) -> list[str]:
+    """Whole actions that an observation shows: the contents of example boxes, and quoted phrases with blanks filled."""
+    found: dict[str, None] = dict.fromkeys(word.strip() for word in _BOXED.findall(text))
+    for phrase in _quoted(text):
+        for number in ("1", "3"):
+            found.setdefault(re.sub(r"\b[A-Z]\b|\b[A-Z]{2,}\b|<\w+>|\[\w+\]", number, phrase.strip()))
+    return [action for action in found if action]
 
 
 def bounds(text: str) -> tuple[int, int] | None:

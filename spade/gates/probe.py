@@ -1,8 +1,10 @@
 """Plays a program through the sandbox port, in few round trips, and records what happened."""
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from spade.errors import Retry
 from spade.gates.facts import Play, Player
@@ -11,18 +13,24 @@ from spade.ports import Game, Limits, Sandbox
 
 FATAL = (CallOutcome.ENV_TIMEOUT, CallOutcome.ENV_PROTOCOL, CallOutcome.ENV_MEMORY)
 MAX_DEATHS = 3
-"""Processes of one seat that may die before its plays are given up."""
+"""Processes of one seat that may die before its plays are given up; one that ran out of time counts twice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """One play to be made: from the first observation to the actions. `after` are sent once the episode has ended."""
+    """One play to be made: from the first observation to the actions.
+
+    `opening` is said before them and `after` once the episode has ended. Up to `again` further plays say what was left
+    unsaid because the episode ended or failed before.
+    """
 
     player: Player
     seed: int
     actions: Callable[[str], Sequence[str]]
     after: tuple[str, ...] = ()
     note: str = ""
+    opening: tuple[str, ...] = ()
+    again: int = 0
 
 
 def saying(player: Player, seed: int, actions: Sequence[str], after: tuple[str, ...] = (), note: str = "") -> Script:
@@ -50,7 +58,6 @@ class _Log:
 
     def record(self) -> Play:
         assert self.greeting is not None
-        replies = [self.greeting, *self.steps, *self.after]
         return Play(
             player=self.script.player,
             process=self.process,
@@ -61,7 +68,7 @@ class _Log:
             after=tuple(step for reply in self.after for step in reply.steps),
             failure=self.failure,
             failed_at=self.failed_at,
-            seconds=sum(reply.seconds for reply in replies),
+            seconds=sum(reply.seconds for reply in self.steps),
             note=self.script.note,
         )
 
@@ -99,13 +106,11 @@ class Seat:
         assert self.game is not None
         return await self._noted(await self.game.reset(seed))
 
-    async def solve(self, seed: int) -> tuple[Reply, Reply] | None:
-        """`reset` and then `solution`; the second is the first's failure when that failed."""
+    async def solve(self, seed: int) -> tuple[Reply | None, Reply | None]:
+        """`reset` and then `solution`, each None when it could not be asked."""
         greeting = await self.greet(seed)
-        if greeting is None:
-            return None
-        if not greeting.ok or self.game is None:
-            return greeting, greeting
+        if greeting is None or not greeting.ok or self.game is None:
+            return greeting, None
         return greeting, await self._noted(await self.game.solution())
 
     async def play(self, script: Script) -> Play | None:
@@ -114,7 +119,7 @@ class Seat:
         if log is None:
             return None
         if log.greeting is not None and log.greeting.ok:
-            log.sent += script.actions(log.greeting.observation)
+            log.sent += [*script.opening, *script.actions(log.greeting.observation)]
             if log.sent and self.game is not None:
                 log.steps.append(await self._noted(await self.game.steps(log.sent)))
                 self._check(log, log.steps[-1], f"step {len(log.steps[-1].steps) + 1}")
@@ -123,12 +128,17 @@ class Seat:
         return log.record()
 
     async def play_all(self, scripts: Iterable[Script]) -> list[Play]:
-        plays = []
-        for script in scripts:
+        plays: list[Play] = []
+        waiting = deque(scripts)
+        while waiting:
+            script = waiting.popleft()
             play = await self.play(script)
             if play is None:
                 break
             plays.append(play)
+            left = _unsaid(script, play)
+            if script.again and left:
+                waiting.appendleft(replace(script, actions=partial(_said, left), again=script.again - 1))
         return plays
 
     async def echo(self, seed: int, turns: int) -> Play | None:
@@ -169,13 +179,23 @@ class Seat:
         """The reply; a fatal one also costs the process."""
         _ours(reply)
         if reply.outcome in FATAL and self.game is not None:
-            self.deaths += 1
+            self.deaths += 2 if reply.outcome is CallOutcome.ENV_TIMEOUT else 1
             await self.close()
         return reply
 
     def _check(self, log: _Log, reply: Reply, where: str) -> None:
         if not reply.ok:
             log.failure, log.failed_at = reply, where
+
+
+def _said(actions: tuple[str, ...], _: str) -> tuple[str, ...]:
+    return actions
+
+
+def _unsaid(script: Script, play: Play) -> tuple[str, ...]:
+    """Actions that the episode did not come to; at least one was used up, so this ends."""
+    used = len(play.steps) + (play.failure is not None)
+    return () if play.won else play.sent[max(used, len(script.opening) + 1) :]
 
 
 async def close_all(seats: Sequence[Seat]) -> None:

@@ -70,7 +70,7 @@ def _attribute(node: ast.Attribute, modules: set[str]) -> Iterator[Impurity]:
         yield Impurity(node.lineno, f"{where} attribute `{node.attr}` is not allowed in an environment.")
     elif _is_name(node.value, modules) and node.attr.strip("_") in {*MODULES_BEHIND, "SystemRandom"}:
         yield Impurity(node.lineno, f"{where} `{_root(node)}.{node.attr}` reaches outside the program.")
-    if node.attr in CLOCKS and _root(node) in {"datetime", "date", "dt", "time"} | modules:
+    if node.attr in CLOCKS and _root(node) in modules:
         yield Impurity(node.lineno, f"{where} `{node.attr}` reads the clock; an episode may depend on its seed alone.")
 
 
@@ -122,6 +122,8 @@ def _imported(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.asname or alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (alias.asname or alias.name for alias in node.names)
 
 
 def _assigned_at_top(tree: ast.Module) -> Iterator[str]:

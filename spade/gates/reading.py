@@ -2,8 +2,9 @@
 
 from collections import Counter
 
+from spade.gates.answers import AnswerForm, answer_form, readings
 from spade.gates.facts import Facts, Play, Player
-from spade.gates.literals import in_form, labelled, menu, normal, shows, varying
+from spade.gates.literals import menu, normal, shows, varying
 from spade.outcomes import Step
 
 FOLLOWED = 0.95
@@ -13,20 +14,17 @@ READER_WINS = 0.9
 MIN_FOLLOWED = 6
 SURE_LENGTH = 3
 """Answers longer than this are found in a text by more than chance."""
-
-
-def forms(facts: Facts) -> list[str]:
-    """Actions of the solutions, as examples of what an answer looks like."""
-    return [action for actions in facts.solved.values() for action in actions]
+FEW = 2
+"""Among more things of an answer's form, printing it is offering it, not telling it."""
 
 
 def suspects(facts: Facts) -> list[str]:
-    """Reading rules that won on at least three instances when the readers tried their literals."""
+    """Reading rules that won on at least three instances when the readers tried what they had read."""
     wins: dict[str, set[int]] = {}
     for play in facts.by(Player.READER):
         if play.won and not play.note:
             winner = play.sent[len(play.steps) - 1]
-            for rule, pick in labelled(play.observation, forms(facts)).items():
+            for rule, pick in readings(play.observation, facts.finals).items():
                 if pick == winner:
                     wins.setdefault(rule, set()).add(play.seed)
     return [rule for rule, seeds in wins.items() if len(seeds) >= 3][:4]
@@ -65,7 +63,7 @@ def _followed_rules(facts: Facts) -> list[str]:
         for text, action in zip(seen, play.sent, strict=False):
             turns += 1
             said.add(normal(action))
-            hits.update({rule for rule, pick in labelled(text, forms(facts)).items() if normal(pick) == normal(action)})
+            hits.update({rule for rule, pick in readings(text, facts.finals).items() if normal(pick) == normal(action)})
     if turns < MIN_FOLLOWED or len(said) < 3:
         return []
     return [
@@ -79,6 +77,7 @@ def _printed(facts: Facts) -> list[str]:
     """The whole solution in an observation before the end, on most instances."""
     plays = _oracle_plays(facts)
     fresh = varying({play.seed: play.observation for play in plays})
+    form = answer_form(facts.finals)
     shown: list[int] = []
     for play in plays:
         actions = facts.solved[play.seed]
@@ -87,25 +86,20 @@ def _printed(facts: Facts) -> list[str]:
             before += [s.observation for s in play.steps[: len(actions) // 2]]
             tries = facts.by(Player.PROBE, Player.NOTHING)
             before += [s.observation for t in tries if t.seed == play.seed for s in _open_steps(t)]
-        if any(_prints(text, actions, play.observation) for text in before):
+        if any(_prints(text, actions, play.observation, form) for text in before):
             shown.append(play.seed)
     if plays and len(shown) * 5 >= len(plays) * 3:
         return [f"An observation before the end prints the whole solution (seeds {shown}). Never show it."]
     return []
 
 
-def _prints(text: str, actions: tuple[str, ...], greeting: str) -> bool:
+def _prints(text: str, actions: tuple[str, ...], greeting: str, form: AnswerForm | None) -> bool:
     if len(actions) > 1:
         return len(set(actions)) > 1 and shows(text, actions)
     answer = actions[0].strip()
     if len(answer) <= SURE_LENGTH or normal(answer) in map(normal, menu(greeting)):
         return False
-    return shows(text, [answer]) and _rivals(text, answer) <= 2
-
-
-def _rivals(text: str, answer: str) -> int:
-    """How many things of the answer's form the text holds: among many, printing it is offering it, not telling it."""
-    return len(in_form(text, answer))
+    return shows(text, [answer]) and form is not None and len(form.found(text)) <= FEW
 
 
 def _open_steps(play: Play) -> list[Step]:

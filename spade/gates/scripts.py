@@ -85,6 +85,13 @@ def vocabulary(greetings: Sequence[str], solutions: Sequence[Sequence[str]]) -> 
     return Vocabulary(pool[:200], fitting[:40], low, high)
 
 
+def redrawn(action: str, rng: Random) -> str:
+    """The action with other numbers of as many digits."""
+    return re.sub(
+        r"\d{1,9}", lambda m: str(rng.randint(10 ** (len(m[0]) - 1) - (len(m[0]) == 1), 10 ** len(m[0]) - 1)), action
+    )
+
+
 def own_words(words: Vocabulary, greeting: str) -> Vocabulary:
     """The vocabulary as a player of this very instance has it: what its own first observation offers comes in."""
     offered = [word for word in (*menu(greeting), *literals(greeting)) if not words.pool or _fits(word, words.pool)]
@@ -105,6 +112,7 @@ def shaped_fuzz(solutions: Sequence[Sequence[str]]) -> list[str]:
             re.sub(r"\d+", "999999", action),
             re.sub(r"\d+", "-1", action),
             re.sub(r"\d+", "x", action),
+            re.sub(r"\d+", "\u00b2", action),
             re.sub(r"[^\W\d_]+", "7", action),
             f"{action},",
             f"  {action}\n{action}  ",
@@ -133,19 +141,24 @@ def everything(greetings: Sequence[str], pool: Sequence[str]) -> list[str]:
 
 
 def written_constants(source: Source) -> list[str]:
-    """Texts and numbers that the program compares something with: the answers it may have built in."""
+    """Texts and numbers that the program compares something with, alone and combined: answers it may have built in."""
     found: dict[str, None] = {}
+    lists: dict[str, None] = {}
     for method in source.methods.values():
-        for node in ast.walk(method):
-            if isinstance(node, ast.Compare):
-                for part in ast.walk(node):
-                    if (
-                        isinstance(part, ast.Constant)
-                        and isinstance(part.value, str | int)
-                        and not isinstance(part.value, bool)
-                    ):
-                        found.setdefault(str(part.value))
-    return [text for text in found if 0 < len(text) <= 60][:24]
+        for node in (n for n in ast.walk(method) if isinstance(n, ast.Compare)):
+            for part in ast.walk(node):
+                if (
+                    isinstance(part, ast.Constant)
+                    and isinstance(part.value, str | int)
+                    and part.value not in (True, False)
+                ):
+                    found.setdefault(str(part.value))
+                elif isinstance(part, ast.List | ast.Tuple):
+                    words = [str(e.value) for e in part.elts if isinstance(e, ast.Constant)]
+                    lists.setdefault(" ".join(words) if len(words) > 1 else "")
+    verbs = [text for text in found if text.isalpha()][:4]
+    combined = [f"{verb} {words}" for words in lists if words for verb in verbs]
+    return [text for text in (*found, *lists, *combined) if 0 < len(text) <= 60][:32]
 
 
 def _fits(word: str, pool: Sequence[str]) -> bool:

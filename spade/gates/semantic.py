@@ -43,7 +43,10 @@ def oracle_max(facts: Facts, settings: GateSettings) -> Verdict:
 
 
 def floor_gap(facts: Facts, settings: GateSettings) -> Verdict:
-    """Doing nothing and playing at random stay below the oracle, and random play seldom wins."""
+    """Doing nothing and playing at random stay below the oracle, and random play seldom wins.
+
+    Where a trick or reading wins, random play owes its wins to it, and the gate of that trick says so instead.
+    """
     gate, gap = "semantic.floor_gap", settings.floor_gap
     nothing, rand = facts.by(Player.NOTHING, process=0), facts.by(Player.RANDOM)
     if not nothing or not rand:
@@ -61,6 +64,9 @@ def floor_gap(facts: Facts, settings: GateSettings) -> Verdict:
     if max(measured["random_wins"], measured["random"]) > settings.random_win_max and leaks(facts):
         message = "Players who draw from what the observation prints win by reading it; chance is not what helps them."
         return warned(gate, message, measured, threshold)
+    lucky = max(measured["random_wins"] - settings.random_win_max, measured["random"] - (1 - gap)) > 0
+    if lucky and not (canary_floor(facts, settings).passed and no_solution_leakage(facts, settings).passed):
+        return warned(gate, "Random play wins by a trick, not by chance; see the next gates.", measured, threshold)
     if measured["random_wins"] > settings.random_win_max:
         message = (
             f"Random legal play wins {measured['random_wins']:.0%} of its plays. Make the space of actions larger, the "
@@ -196,7 +202,7 @@ def _constant_answer(facts: Facts) -> str | None:
 def _paid_for_form(facts: Facts) -> str:
     """A meaningless text that earns something on every instance where saying nothing earns less."""
     idle = {p.seed: p.steps[0].reward for p in facts.by(Player.NOTHING, process=0) if p.steps}
-    texts = set(nonsense([a for actions in facts.solved.values() for a in actions])[2:])
+    texts = set(nonsense([a for actions in facts.solved.values() for a in actions])) - {""}
     paid: dict[str, set[int]] = {}
     plays = [p for p in facts.by(Player.FORMAT) if p.steps]
     for play in plays:

@@ -12,12 +12,15 @@ from spade.gates.casting import (
     random_scripts,
     reading_scripts,
 )
-from spade.gates.facts import Facts, Play, Player, differing
+from spade.gates.facts import FRESH_PROCESSES, Facts, Play, Player, Resolved, differing
 from spade.gates.probe import Script, Seat, saying
 from spade.gates.scripts import STATIC_FUZZ, shaped_fuzz
+from spade.outcomes import Reply
 from spade.settings import GateSettings
 
 ECHO_TURNS = 6
+LEGAL = 3
+"""Random legal plays that are made in both processes, to see whether anything lasts or differs beyond the oracles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +42,40 @@ async def start(facts: Facts, table: Table) -> Facts:
 
 async def instances(facts: Facts, table: Table) -> Facts:
     """Greetings, solutions, and the plays that show whether the program keeps its word: oracle, nothing, fuzz."""
-    greetings, solutions = {}, {}
-    for seed in facts.seeds:
-        answer = await table.left.solve(seed)
-        if answer is not None:
-            greetings[seed], solutions[seed] = answer
-    facts = replace(facts, greetings=greetings, solutions=solutions)
-    left, right = await asyncio.gather(_contract_plays(facts, table.left), _oracle_plays(facts, table.right))
+    facts = await _meet(facts, table.left)
+    legal = random_scripts(facts, table.settings)[:LEGAL]
+    left, right = await asyncio.gather(
+        _contract_plays(facts, table.left, legal), _oracle_plays(facts, table.right, legal)
+    )
+    resolved = await _resolve(facts, table)
     opened = (*table.left.opened, *table.right.opened)
-    facts = replace(facts, opened=opened, plays=(*facts.plays, *left, *right))
-    return replace(facts, plays=(*facts.plays, *await _fresh_plays(facts, table)))
+    facts = replace(facts, opened=opened, plays=(*facts.plays, *left, *right), resolved=resolved)
+    return await _fresh(facts, table)
+
+
+async def _meet(facts: Facts, seat: Seat) -> Facts:
+    """All greetings, and solutions up to the first that fails."""
+    greetings: dict[int, Reply] = {}
+    solutions: dict[int, Reply] = {}
+    for seed in facts.seeds:
+        failing = any(not reply.ok for reply in solutions.values())
+        greeting, solution = (await seat.greet(seed), None) if failing else await seat.solve(seed)
+        if greeting is not None:
+            greetings[seed] = greeting
+        if solution is not None:
+            solutions[seed] = solution
+    return replace(facts, greetings=greetings, solutions=solutions)
+
+
+async def _resolve(facts: Facts, table: Table) -> tuple[Resolved, ...]:
+    """The solutions again: all in the other process, which was not asked before its oracles had played; one in this."""
+    known = [Resolved(0, seed, actions) for seed, actions in facts.solved.items()]
+    for seat, seeds in ((table.left, list(facts.solved)[:1]), (table.right, list(facts.solved))):
+        for seed in seeds:
+            _, solution = await seat.solve(seed)
+            if solution is not None and solution.ok:
+                known.append(Resolved(seat.number, seed, solution.actions))
+    return tuple(known)
 
 
 async def players(facts: Facts, table: Table) -> Facts:
@@ -69,54 +96,41 @@ async def _share(facts: Facts, table: Table, scripts: Sequence[Script]) -> Facts
     return replace(facts, plays=(*facts.plays, *left, *right))
 
 
-async def _contract_plays(facts: Facts, seat: Seat) -> list[Play]:
-    turns = facts.cap
+async def _contract_plays(facts: Facts, seat: Seat, legal: Sequence[Script]) -> list[Play]:
+    turns, solved = facts.cap, facts.solved
+    solutions = list(solved.values())
+    fuzz = [*STATIC_FUZZ, *shaped_fuzz(solutions)]
     scripts = [saying(Player.NOTHING, seed, [""] * turns, ("", "0")) for seed in facts.seeds]
-    plays = await seat.play_all(scripts)
-    plays += await _fuzz_plays(facts, seat, turns)
-    solved = facts.solved
-    return plays + await seat.play_all(
-        saying(Player.ORACLE, seed, solved[seed]) for seed in facts.seeds if seed in solved
-    )
+    scripts.append(replace(saying(Player.FUZZ, facts.seeds[0], fuzz), again=len(fuzz)))
+    middle = solutions[0][: len(solutions[0]) // 2] if solutions else ()
+    if middle:
+        halfway = replace(saying(Player.FUZZ, facts.seeds[0], fuzz[::2]), opening=middle, again=len(fuzz))
+        scripts.append(halfway)
+    scripts += [saying(Player.ORACLE, seed, solved[seed]) for seed in facts.seeds if seed in solved]
+    return await seat.play_all([*legal[:1], *scripts, *legal])
 
 
-async def _oracle_plays(facts: Facts, seat: Seat) -> list[Play]:
+async def _oracle_plays(facts: Facts, seat: Seat, legal: Sequence[Script]) -> list[Play]:
     """In a process that was never asked for a solution; the first instance again at the end."""
     seeds = [seed for seed in facts.seeds if facts.solved.get(seed)]
     order = [*seeds, *seeds[:1]]
     scripts = [saying(Player.ORACLE, s, facts.solved[s], (facts.solved[s][-1], "")) for s in order]
     scripts += [saying(Player.NOTHING, seed, [""] * facts.cap) for seed in facts.seeds[:2]]
-    return await seat.play_all(scripts)
+    return await seat.play_all([*scripts, *legal])
 
 
-async def _fuzz_plays(facts: Facts, seat: Seat, turns: int) -> list[Play]:
-    """Every fuzz text as an action, at the start of an episode and, for half of them, in its middle."""
-    solutions = [facts.solved[s] for s in facts.seeds if s in facts.solved]
-    texts = [*STATIC_FUZZ, *shaped_fuzz(solutions)]
-    middle = solutions[0][: len(solutions[0]) // 2] if solutions else ()
-    seed = facts.seeds[0]
-    plays: list[Play] = []
-    for opening, batch in (((), texts), (middle, texts[::2] if middle else [])):
-        left = list(batch)
-        while left:
-            play = await seat.play(saying(Player.FUZZ, seed, [*opening, *left[:turns]]))
-            if play is None:
-                return plays
-            plays.append(play)
-            used = len(play.steps) + (play.failure is not None) - len(opening)
-            left = left[max(1, used) :]
-    return plays
-
-
-async def _fresh_plays(facts: Facts, table: Table) -> list[Play]:
-    """Where plays of one instance differ: its first play in two fresh processes, to tell why."""
+async def _fresh(facts: Facts, table: Table) -> Facts:
+    """Where plays of one instance differ: its first play, and its solution, in fresh processes, to tell why."""
     changed = next(iter(differing(facts)), None)
     if changed is None:
-        return []
+        return facts
     seed, actions = changed
     plays: list[Play] = []
-    for number in (2, 3, 4):
+    resolved: list[Resolved] = []
+    for number in FRESH_PROCESSES:
         seat = replace(table.left, number=number, game=None, opened=[], deaths=0)
-        plays += await seat.play_all([saying(Player.FRESH, seed, actions)])
+        plays += await seat.play_all([saying(Player.FRESH, seed, actions or facts.solved.get(seed, ()))])
+        _, solution = await seat.solve(seed)
+        resolved += [Resolved(number, seed, solution.actions)] if solution is not None and solution.ok else []
         await seat.close()
-    return plays
+    return replace(facts, plays=(*facts.plays, *plays), resolved=(*facts.resolved, *resolved))

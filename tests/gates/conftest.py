@@ -1,4 +1,4 @@
-from collections.abc import AsyncIterator
+from collections.abc import Iterator
 
 import pytest
 
@@ -7,7 +7,7 @@ from spade.ports import Sandbox
 from spade.settings import SandboxSettings
 
 
-@pytest.fixture
-async def sandbox() -> AsyncIterator[Sandbox]:
-    async with open_sandbox(SandboxSettings()) as opened:
+@pytest.fixture(scope="session")
+def sandbox() -> Iterator[Sandbox]:
+    with open_sandbox(SandboxSettings()) as opened:
         yield opened

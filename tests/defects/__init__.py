@@ -1,0 +1,10 @@
+"""The defect set: every kind of broken program, each to be stopped by the gate meant for it."""
+
+from tests.defects.making import Defect, good
+from tests.defects.of_form import OF_FORM
+from tests.defects.of_meaning import OF_MEANING
+from tests.defects.of_running import OF_RUNNING
+
+DEFECTS: tuple[Defect, ...] = (*OF_FORM, *OF_RUNNING, *OF_MEANING)
+
+__all__ = ["DEFECTS", "Defect", "good"]
