@@ -22,7 +22,7 @@ KEY_VARIABLES = ("SPADE_API_KEY", "OPENAI_API_KEY")
 async def connect(settings: ModelSettings, base_url: str, *, weights: str | None = None) -> Endpoint:
     """The endpoint at `base_url`, known to answer and to have the model. `weights` names the version; the model's own
     name when absent. Raises `Abort` with a remedy for everything that would fail every call."""
-    wire = Wire(base_url, settings.api_key or _key_from_environment(), settings.concurrency + 4)
+    wire = Wire(base_url, settings.api_key or _key_from_environment())
     try:
         models = await _models(wire, optional=settings.name is not None)
         entry = _chosen(models, settings.name, wire)

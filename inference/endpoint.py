@@ -8,11 +8,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from inference import dialects, faults, guides, templates
+from inference.breaker import Breaker, Tolerance
 from inference.dialects import Asked, Dialect
 from inference.faults import Again
 from inference.replies import Choice
+from inference.turns import Turns
 from inference.wire import Reply, Wire
-from spade.errors import Retry
 from spade.messages import Completion, Request
 
 log = logging.getLogger(__name__)
@@ -47,18 +48,21 @@ class Served:
 
 @dataclass
 class Endpoint:
-    """Implements `spade.ports.Model` over HTTP. At most `concurrency` calls are under way; each has `seconds` to
-    answer, waiting for its turn excluded."""
+    """Implements `spade.ports.Model` over HTTP. At most `concurrency` calls are under way, fewer while the
+    endpoint says that is too many; each has `seconds` to answer, waiting for its turn excluded. Belongs to one event
+    loop."""
 
     wire: Wire
     served: Served
     concurrency: int = 16
     seconds: float = 300.0
     patience: Patience = field(default_factory=Patience)
+    tolerance: Tolerance = field(default_factory=Tolerance)
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     def __post_init__(self) -> None:
-        self._turns = asyncio.Semaphore(self.concurrency)
+        self._turns = Turns(self.concurrency)
+        self._breaker = Breaker(self.tolerance)
         self._refused: frozenset[str] = frozenset()
 
     @property
@@ -74,14 +78,23 @@ class Endpoint:
         attempt = 0
         while True:
             try:
-                async with self._turns:
-                    return await self._once(request)
-            except Retry as fault:
+                return await self._in_turn(request)
+            except Again as fault:
                 if attempt >= self.patience.retries:
                     raise
                 log.debug("Attempt %d failed: %s", attempt + 1, fault)
-                await self.sleep(self.patience.pause(attempt, fault.after if isinstance(fault, Again) else 0.0))
+                await self.sleep(self.patience.pause(attempt, fault.after))
                 attempt += 1
+
+    async def _in_turn(self, request: Request) -> Completion:
+        async with self._turns.turn(request.role) as turn, self._breaker.call(self.wire.shown):
+            try:
+                completion = await self._once(request)
+            except Again as fault:
+                turn.crowded = fault.crowded
+                raise
+            turn.done = True
+            return completion
 
     async def aclose(self) -> None:
         await self.wire.aclose()

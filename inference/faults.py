@@ -23,12 +23,16 @@ REFUSED_PARAMETER = re.compile(r"['\"`](\w+)['\"`]")
 
 
 class Again(Retry):
-    """Worth the same call after a pause. `after`: seconds the endpoint asked for; `crowded`: it had too many calls."""
+    """Worth the same call after a pause. `after`: seconds the endpoint asked for; `crowded`: it had too many calls;
+    `alive`: it is well and only says no for now."""
 
-    def __init__(self, message: str, remedy: str = "", *, after: float = 0.0, crowded: bool = False) -> None:
+    def __init__(
+        self, message: str, remedy: str = "", *, after: float = 0.0, crowded: bool = False, alive: bool = False
+    ) -> None:
         super().__init__(message, remedy)
         self.after = after
         self.crowded = crowded
+        self.alive = alive
 
 
 def from_exception(error: Exception, where: str, seconds: float) -> SpadeError:
@@ -80,6 +84,7 @@ def from_status(status: int, headers: Mapping[str, str], text: str, where: str, 
             "Lower model.concurrency, or wait until the endpoint is well again.",
             after=retry_after(headers),
             crowded=status in (429, 503, 529),
+            alive=status == 429,
         )
     if TOO_LONG.search(text) or status == 413:
         return Skip(f"{where} finds the request too long: {said}", "Raise the model's context or shorten the prompt.")

@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -31,17 +34,20 @@ class Reply:
 
 
 class Wire:
-    """An endpoint's address. One HTTP client per event loop, made when that loop first needs it."""
+    """An endpoint's address. Connections belong to the event loop that made them."""
 
-    def __init__(self, base_url: str, api_key: SecretStr | None = None, connections: int = 64) -> None:
+    def __init__(self, base_url: str, api_key: SecretStr | None = None) -> None:
         with boundary(Abort, f"{base_url!r} is not an address", "Write model.base_url like http://host:8000/v1"):
             self._url = httpx.URL(base_url.rstrip("/"))
         if self._url.scheme not in ("http", "https") or not self._url.host:
             raise Abort(f"{self.shown!r} is not an address.", "Write model.base_url like http://host:8000/v1.")
         self._key = _sendable(api_key)
-        self._headers = {"authorization": f"Bearer {self._key}"} if self._key else {}
-        self._limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
-        self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient] = WeakKeyDictionary()
+        self._headers = {"content-type": "application/json"}
+        if self._key:
+            self._headers["authorization"] = f"Bearer {self._key}"
+        self._tls: ssl.SSLContext | None = None
+        self._idle: WeakKeyDictionary[asyncio.AbstractEventLoop, list[httpx.AsyncClient]] = WeakKeyDictionary()
+        self._closing: set[asyncio.Future[None]] = set()
 
     @property
     def shown(self) -> str:
@@ -58,10 +64,14 @@ class Wire:
 
     async def exchange(self, method: str, url: str, body: Any = None, *, seconds: float) -> Reply:
         """Raises `Again` or `Abort` when no whole reply came, `Skip` when it was larger than the cap."""
+        content = None if body is None else json.dumps(body, allow_nan=False).encode()
         try:
-            async with asyncio.timeout(seconds):
-                async with self._client().stream(method, url, json=body, headers=self._headers) as response:
-                    return self._discreet(response, await self._capped(response))
+            async with (
+                asyncio.timeout(seconds),
+                self._connection() as client,
+                client.stream(method, url, content=content, headers=self._headers) as response,
+            ):
+                return self._discreet(response, await self._capped(response))
         except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, OSError) as cause:
             raise faults.from_exception(cause, self.shown, seconds) from cause
 
@@ -88,22 +98,38 @@ class Wire:
                 raise Skip(f"{self.shown} sent more than {LARGEST_REPLY >> 20} MB for one reply; it was dropped.")
         return bytes(body)
 
-    def _client(self) -> httpx.AsyncClient:
-        loop = asyncio.get_running_loop()
-        client = self._clients.get(loop)
-        if client is None or client.is_closed:
-            # A proxy of the environment is for far hosts; asking it for this machine's own ports would fail.
-            near = self._url.host in ("localhost", "127.0.0.1", "::1")
-            timeout = httpx.Timeout(None, connect=CONNECT_SECONDS)
-            client = httpx.AsyncClient(limits=self._limits, timeout=timeout, trust_env=not near)
-            self._clients[loop] = client
-        return client
+    @asynccontextmanager
+    async def _connection(self) -> AsyncIterator[httpx.AsyncClient]:
+        """An idle connection, the last used first, or a new one. After a failed exchange it is not used again."""
+        idle = self._idle.setdefault(asyncio.get_running_loop(), [])
+        client = idle.pop() if idle else self._new_client()
+        try:
+            yield client
+        except BaseException:
+            closing = asyncio.ensure_future(client.aclose())  # not awaited: this call may be under cancellation
+            self._closing.add(closing)
+            closing.add_done_callback(self._closing.discard)
+            raise
+        idle.append(client)
+
+    def _new_client(self) -> httpx.AsyncClient:
+        """A client of one connection: httpx's own pool looks at every connection for every call, which costs more than
+        the call itself when there are many."""
+        if self._tls is None and self._url.scheme == "https":
+            self._tls = httpx.create_ssl_context()
+        # A proxy of the environment is for far hosts; asking it for this machine's own ports would fail.
+        near = self._url.host in ("localhost", "127.0.0.1", "::1")
+        return httpx.AsyncClient(
+            verify=self._tls or False,
+            trust_env=not near,
+            limits=httpx.Limits(max_connections=1, max_keepalive_connections=1),
+            timeout=httpx.Timeout(None, connect=CONNECT_SECONDS),
+        )
 
     async def aclose(self) -> None:
         """Close this loop's connections. Safe to call twice."""
-        client = self._clients.pop(asyncio.get_running_loop(), None)
-        if client is not None:
-            await client.aclose()
+        idle = self._idle.pop(asyncio.get_running_loop(), [])
+        await asyncio.gather(*(client.aclose() for client in idle), *self._closing, return_exceptions=True)
 
 
 def _sendable(api_key: SecretStr | None) -> str:
