@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from data.compaction import compact
-from data.engine import Engine
+from data.engine import Engine, part_sql
+from data.narrowing import first_of_each, matching
 from data.segments import GRACE_SECONDS
 from data.tables import (
     ATTEMPTS,
@@ -37,6 +38,10 @@ from spade.scores import Score
 from spade.slots import Cycle, Slot
 from spade.summary import CycleSummary
 from spade.verdicts import Judged
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
 
 R = TypeVar("R")
 Wanted = str | int | float | bool | None | Sequence[str] | Sequence[int]
@@ -71,7 +76,7 @@ class Catalog:
         definition = _table(table)
         rows = definition.encode(list(records))
         if rows.num_rows:
-            self._engine.segments[table].write(rows, definition.tag)
+            self._engine.segments[table].write(rows, definition.tag, definition.part_of(rows))
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
         """The rows of one SELECT over the tables as views. Raises `Abort` with DuckDB's words when it is not one."""
@@ -104,9 +109,26 @@ class Catalog:
 
     def read(self, table: Table[R], **wanted: Wanted) -> list[R]:
         """The records whose columns equal `wanted`, in the order they were stored."""
+        part = wanted.get(table.part)
+        if isinstance(part, str):
+            return self._read_part(table, part, wanted)
         sql, parameters = _selection(table, wanted)
         rows = self._engine.ask(sql, lambda connection: connection.sql(sql, params=parameters).to_arrow_table())
         return table.decode(rows)
+
+    def _read_part(self, table: Table[R], part: str, wanted: dict[str, Wanted]) -> list[R]:
+        """`read` of one part, from its own segments alone. Doubles of a row are in its part too."""
+
+        def question(connection: "duckdb.DuckDBPyConnection") -> "pa.Table":
+            live = [s for s in self._engine.segments[table.name].live() if s.may_hold(part)]
+            columns = ", ".join(f'"{c}"' for c in dict.fromkeys((*table.stored_columns, *table.key, *wanted)))
+            found = connection.sql(f"select {columns} from ({part_sql(table, live)})", params={"part": part})
+            rows: pa.Table = found.to_arrow_table()
+            return rows
+
+        for name in wanted:
+            _known(table, name)
+        return table.decode(matching(first_of_each(self._engine.ask("", question), table.key), wanted))
 
     def batches(self, table: Table[R], size: int = 2048, **wanted: Wanted) -> Iterator[list[R]]:
         """`read` in lists of at most `size` records, so that a large table need not fit into memory.
@@ -182,12 +204,16 @@ def _table(name: str) -> Table[Any]:
     return TABLES[name]
 
 
+def _known(table: Table[Any], column: str) -> None:
+    if column not in table.schema.names:
+        raise Abort(f"table {table.name} has no column {column!r}.", f"It has {', '.join(table.schema.names)}.")
+
+
 def _selection(table: Table[Any], wanted: dict[str, Wanted]) -> tuple[str, list[Any]]:
     """SQL for the stored columns of the rows wanted. Raises `Abort` for a column that the table lacks."""
     conditions, parameters = [], list[Any]()
     for name, value in wanted.items():
-        if name not in table.schema.names:
-            raise Abort(f"table {table.name} has no column {name!r}.", f"It has {', '.join(table.schema.names)}.")
+        _known(table, name)
         if value is None:
             conditions.append(f'"{name}" is null')
         elif isinstance(value, str | int | float):

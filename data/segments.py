@@ -1,13 +1,15 @@
 """The immutable files of one table: how they appear, which of them count, how small ones become a large one.
 
 A segment is written under a temporary name, flushed to disk, and renamed; from then on it never changes. Its name is
-`<nanoseconds>-<random>.<schema>[.merged].parquet`: sorted by name is sorted by age, and the schema's tag tells readers
-which segments can be read together. A merged segment carries the names of those it replaces and counts instead of them
-from the moment of its rename; they stay on disk for a while, so that a reader who listed the folder before still finds
-them.
+`<nanoseconds>-<random>.<schema>[.<part>].parquet`: sorted by name is sorted by age, the schema tells readers which
+segments can be read together, and the part is the one cycle that all its rows belong to.
+
+A merged segment has `merged` as its part and carries the names of those it replaces. It counts instead of them from the
+moment of its rename; they stay on disk for a while, so that a reader who listed the folder before still finds them.
 """
 
 import os
+import re
 import secrets
 import time
 from collections.abc import Iterable, Iterator
@@ -24,6 +26,7 @@ from data.writing import folder_made, written
 SUFFIX = ".parquet"
 MERGED = ".merged" + SUFFIX
 REPLACES = b"spade.replaces"
+_PART = re.compile(r"[\w-]+")
 TEMPORARY = ".tmp-"
 STALE_SECONDS = 3600.0
 """A temporary file this old belongs to a writer that died."""
@@ -33,10 +36,11 @@ GRACE_SECONDS = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One file. `tag` names its schema."""
+    """One file. `tag` names its schema, `part` the one part that its rows belong to, empty when there are several."""
 
     path: Path
     tag: str
+    part: str
 
     @property
     def name(self) -> str:
@@ -46,6 +50,9 @@ class Segment:
     def merged(self) -> bool:
         return self.name.endswith(MERGED)
 
+    def may_hold(self, part: str) -> bool:
+        return self.part in ("", part)
+
 
 @dataclass
 class Segments:
@@ -54,19 +61,24 @@ class Segments:
     folder: Path
     _replaced_by: dict[str, frozenset[str]] = field(default_factory=dict)
 
-    def write(self, rows: pa.Table, tag: str) -> Path:
+    def write(self, rows: pa.Table, tag: str, part: str = "") -> Path:
         """Store `rows` as one new segment. Raises `Abort` when the folder cannot be written or the disk is full."""
         folder_made(self.folder)
-        path = self.folder / f"{time.time_ns():019d}-{secrets.token_hex(6)}.{tag}{SUFFIX}"
+        named = f".{part}" if _PART.fullmatch(part) else ""
+        path = self.folder / f"{time.time_ns():019d}-{secrets.token_hex(6)}.{tag}{named}{SUFFIX}"
         with written(path, TEMPORARY) as file:
-            pq.write_table(rows, file, **parquet_options(rows.schema))
+            pq.write_table(rows, file, **parquet_options(rows.schema, "lz4"))
         return path
 
     def live(self) -> list[Segment]:
         """The segments that count now, oldest first."""
         names = self._names()
         replaced = frozenset().union(*(self._replaces(n) for n in names if n.endswith(MERGED)))
-        return [Segment(self.folder / n, n.split(".")[1]) for n in sorted(names) if n not in replaced]
+        return [self._segment(name) for name in sorted(names) if name not in replaced]
+
+    def _segment(self, name: str) -> Segment:
+        _, tag, *rest, _ = name.split(".")
+        return Segment(self.folder / name, tag, rest[0] if rest and not name.endswith(MERGED) else "")
 
     def _names(self) -> list[str]:
         try:
@@ -92,7 +104,10 @@ class Segments:
         age = min(s.name for s in chosen).split("-")[0]
         path = self.folder / f"{age}-{secrets.token_hex(6)}.{tag}{MERGED}"
         schema = schema.with_metadata({REPLACES: replaces})
-        with written(path, TEMPORARY) as file, pq.ParquetWriter(file, schema, **parquet_options(schema)) as writer:
+        with (
+            written(path, TEMPORARY) as file,
+            pq.ParquetWriter(file, schema, **parquet_options(schema, "zstd")) as writer,
+        ):
             for rows in _row_groups(batches, schema):
                 writer.write_table(rows)
         return path
@@ -151,7 +166,7 @@ def _row_groups(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterato
         yield pa.Table.from_batches(gathered).cast(schema)
 
 
-def parquet_options(schema: pa.Schema) -> dict[str, Any]:
+def parquet_options(schema: pa.Schema, compression: str) -> dict[str, Any]:
     """Dictionaries only for short texts: for token ids they cost half the writing time and save nothing."""
     texts = [f.name for f in schema if pa.types.is_string(f.type)]
-    return {"compression": "zstd", "use_dictionary": texts or False}
+    return {"compression": compression, "use_dictionary": texts or False}

@@ -64,6 +64,8 @@ class Table(Generic[R]):
     flat: tuple[str, ...] = ()
     renamed: Mapping[str, str] = field(default_factory=dict)
     computed: Mapping[str, Callable[[Any], int]] = field(default_factory=dict)
+    part: str = ""
+    """A column of the key's making: segments are named for it, so that one part is read without the others."""
     raw_view: str = ""
     """The name of the view over the stored rows, when a view of `views.sql` takes the table's own name."""
 
@@ -125,6 +127,11 @@ class Table(Generic[R]):
         ]
         return pa.Table.from_arrays([*arrays, pa.array(marks, pa.list_(pa.string()))], schema=self.schema)
 
+    def part_of(self, rows: pa.Table) -> str:
+        """The one part that all of `rows` belong to; empty when there are several, or none."""
+        values = rows.column(self.part).unique().to_pylist() if self.part else []
+        return str(values[0]) if len(values) == 1 else ""
+
     @property
     def stored_columns(self) -> tuple[str, ...]:
         """The columns a record is made of again."""
@@ -150,8 +157,8 @@ class Table(Generic[R]):
 
 
 DOCUMENTS = Table("documents", Document, ("document_id",), ("document_id",))
-CYCLES = Table("cycles", Cycle, ("cycle_id",), ("cycle_id",))
-SLOTS = Table("slots", Slot, ("slot_id",), ("slot_id",))
+CYCLES = Table("cycles", Cycle, ("cycle_id",), ("cycle_id",), part="cycle_id")
+SLOTS = Table("slots", Slot, ("slot_id",), ("slot_id",), part="cycle_id")
 PROMPTS = Table("prompts", Prompt, ("prompt_id",), ("prompt_id",))
 ATTEMPTS = Table(
     "attempts",
@@ -180,10 +187,11 @@ EPISODES = Table(
     flat=("asked", "usage"),
     renamed={"return_": "return"},
     computed={"n_turns": lambda episode: len(episode.turns)},
+    part="cycle_id",
 )
-SCORES = Table("scores", Score, ("cycle_id", "env_id", "variant"))
+SCORES = Table("scores", Score, ("cycle_id", "env_id", "variant"), part="cycle_id")
 DECISIONS = Table("decisions", Decision, ("decision_id",), ("decision_id",))
-SUMMARIES = Table("summaries", CycleSummary, ("cycle_id",))
+SUMMARIES = Table("summaries", CycleSummary, ("cycle_id",), part="cycle_id")
 DATASETS = Table("datasets", Dataset, ("dataset_id",), ("dataset_id",))
 DATASET_ROWS = Table("dataset_rows", DatasetRow, ("row_id",), ("row_id",))
 
