@@ -79,6 +79,22 @@ def flags_of(**given: Any) -> dict[str, Any]:
     return nested
 
 
+def run_flags(
+    *, seed: int | None, slots: int | None, plays: int | None, model: str | None, base_url: str | None, home: str | None
+) -> dict[str, Any]:
+    """The flow's parameters as nested settings. `model` is a weights source when it has a scheme, else a name."""
+    source = model if model and ":" in model and not base_url else None
+    return flags_of(
+        seed=seed,
+        home=home,
+        cycle__slots=slots,
+        cycle__plays=plays,
+        model__base_url=base_url,
+        model__source=source,
+        model__name=None if source else model,
+    )
+
+
 def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     merged = dict(base)
     for key, value in over.items():

@@ -21,6 +21,7 @@ from spade.errors import Abort
 START_SECONDS = 90.0
 """The first start migrates an empty database: 5 s on a quiet machine, 16 s on a busy one."""
 UI_PORT = 4200
+FLUSH_SECONDS = 5.0
 
 QUIET = {
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
@@ -77,6 +78,15 @@ def prefect_server(home: Path) -> Iterator[str]:
     finally:
         os.environ.pop("PREFECT_API_URL", None)
         stop_server(process)
+
+
+def flush_prefect() -> None:
+    """Send what is still queued for the server, while there is one: Prefect's senders would wait for it at exit."""
+    from prefect.events.worker import EventsWorker
+    from prefect.logging.handlers import APILogWorker
+
+    for service in (EventsWorker, APILogWorker):
+        service.drain_all(timeout=FLUSH_SECONDS)
 
 
 def start_server(home: Path, port: int, *, ui: bool) -> subprocess.Popen[bytes]:

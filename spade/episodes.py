@@ -90,14 +90,17 @@ class Policy(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModelPolicy:
-    """A model as a player."""
+    """A model as a player. With a sampling seed, each turn draws from a seed of its own, the same in both arms."""
 
     model: Model
     sampling: Sampling
     guide: Guide | None = None
 
     async def act(self, messages: Sequence[Message]) -> Completion:
-        return await self.model.complete(Request(tuple(messages), self.sampling, Role.AGENT, guide=self.guide))
+        turn = sum(m.role == "assistant" for m in messages)
+        seed = None if self.sampling.seed is None else (self.sampling.seed + turn) % 2**31
+        sampling = replace(self.sampling, seed=seed)
+        return await self.model.complete(Request(tuple(messages), sampling, Role.AGENT, guide=self.guide))
 
 
 @dataclass(frozen=True, slots=True)

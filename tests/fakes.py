@@ -1,8 +1,10 @@
 """Stand-ins that behave: they record calls and play a part; nothing is patched, and no user ever gets one."""
 
+import re
 from collections.abc import Callable, Sequence
+from importlib.resources import files
 
-from spade.messages import Completion, Request, Usage
+from spade.messages import Completion, Request, Role, Usage
 from spade.outcomes import CallOutcome, Reply, Step
 
 
@@ -89,3 +91,75 @@ class RuleModel:
     async def complete(self, request: Request) -> Completion:
         self.requests.append(request)
         return Completion(text=self._rule(request), model=self.name, weights=self.weights, usage=Usage(10, 2))
+
+
+class WholeFactoryModel:
+    """Plays all roles: writes dial locks (every other first try never pays), hints at halving, and opens the locks.
+
+    Without a hint it moves each dial by one, and so opens few locks in time; with the hint it halves what is left.
+    """
+
+    name = "whole-factory"
+    weights = "whole-factory-1"
+
+    def __init__(self) -> None:
+        self._designs = 0
+        self.requests: list[Request] = []
+
+    async def complete(self, request: Request) -> Completion:
+        self.requests.append(request)
+        answer = {Role.DESIGNER: self._design, Role.HINT: self._hint, Role.AGENT: _open_lock}[request.role]
+        return Completion(answer(request), self.name, self.weights, usage=Usage(100, 10))
+
+    def _design(self, request: Request) -> str:
+        self._designs += 1
+        program = dial_lock(dials=2 + self._designs % 3, turns=5 + self._designs)
+        if self._designs % 2:
+            program = program.replace("reward, True, False", "0.0, True, False")
+        return f"<think>A lock.</think>\n```python\n{program}\n```"
+
+    def _hint(self, request: Request) -> str:
+        return "Treat every dial apart and halve the digits that are left for it."
+
+
+def dial_lock(dials: int, turns: int) -> str:
+    """The designer prompt's worked example with another number of dials and of tries."""
+    program = (files("spade.prompts") / "skeleton_games.txt").read_text("utf-8")
+    names = "ABCDEF"[:dials]
+    for old, new in (
+        ("range(3)", f"range({dials})"),
+        ("/ 3", f"/ {dials}"),
+        ("== 3", f"== {dials}"),
+        ("!= 3", f"!= {dials}"),
+        ('"ABC"', f'"{names}"'),
+        ("max_turns=10", f"max_turns={turns}"),
+        ("has three dials, A, B and C,", f"has {dials} dials, {' '.join(names)},"),
+        ("all three digits", "all digits"),
+        ("three digits", f"{dials} digits"),
+        ("4 0 9", " ".join("409125"[:dials])),
+    ):
+        program = program.replace(old, new)
+    return program
+
+
+def _open_lock(request: Request) -> str:
+    heard = [m.content for m in request.messages if m.role == "user"]
+    halving = heard[0].startswith("Hint:")
+    dials = int(re.search(r"has (\d+) dials", heard[0]).group(1))  # type: ignore[union-attr]
+    ranges = [(0, 9)] * dials
+    guess = [_next(low, high, halving=halving) for low, high in ranges]
+    for answer in heard[1:]:
+        for dial, word in enumerate(re.findall(r"[A-F] (right|higher|lower)", answer)):
+            low, high = ranges[dial]
+            low, high = {
+                "right": (guess[dial], guess[dial]),
+                "higher": (guess[dial] + 1, high),
+                "lower": (low, guess[dial] - 1),
+            }[word]
+            ranges[dial] = (low, high)
+        guess = [_next(low, high, halving=halving) for low, high in ranges]
+    return f"\\boxed{{{' '.join(map(str, guess))}}}"
+
+
+def _next(low: int, high: int, *, halving: bool) -> int:
+    return (low + high) // 2 if halving else low

@@ -1,0 +1,94 @@
+"""`spade run`: settings checked, a Prefect server at hand, the flow with its progress display, and what came out."""
+
+import asyncio
+import logging
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from flows.configuring import load_settings, run_flags
+from flows.opening import writable
+from flows.prefect_server import flush_prefect, prefect_server
+from flows.watching import ProgressWatcher
+from spade.settings import FactorySettings
+
+
+def run_cycles(*, cycles: int, profile: str | None, home: Path | None, **flags: Any) -> None:
+    """Finish `cycles` cycles and print what came out. Raises `Abort` before anything is started when it cannot work."""
+    console = Console()
+    place = str(home) if home else None
+    settings = load_settings(profile, run_flags(home=place, **flags))
+    writable(settings.home)
+    console.print(f"Profile {settings.profile}, seed {settings.seed}, artifacts in {settings.home}/", highlight=False)
+    with prefect_server(settings.home):
+        summaries = _run_flow(console, settings, cycles=cycles, profile=settings.profile, home=place, **flags)
+    for summary in summaries:
+        _print_summary(console, summary)
+    _print_places(console, settings, summaries)
+
+
+def _run_flow(console: Console, settings: FactorySettings, **parameters: Any) -> list[dict[str, Any]]:
+    from flows.generate import WATCHER, generate
+
+    _log_to_file(settings.home / "logs" / "run.log")
+    watcher = ProgressWatcher(console, plain=not console.is_terminal)
+    with watcher.showing():
+        WATCHER.set(watcher)
+        try:
+            return asyncio.run(generate(**parameters))
+        finally:
+            flush_prefect()
+
+
+def _log_to_file(path: Path) -> None:
+    """All log records of the run go to one file; the terminal belongs to the progress display."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handler = logging.FileHandler(path)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    for name in ("prefect", "prefect.flow_runs", "prefect.task_runs", "spade"):
+        logging.getLogger(name).addHandler(handler)
+
+
+def _print_summary(console: Console, summary: dict[str, Any]) -> None:
+    table = Table(title=f"Cycle {summary['number']} ({summary['cycle_id']})", show_header=False, title_justify="left")
+    table.add_column(style="bold")
+    table.add_column()
+    for name, value in summary_rows(summary):
+        table.add_row(name, value)
+    console.print(table, highlight=False)
+
+
+def summary_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """The figures of a cycle, named for people. What was not measured is a dash."""
+    rejected = ", ".join(f"{gate} {count}" for gate, count in summary["rejections"]) or "none"
+    rows = [
+        ("environments", f"{summary['accepted']} accepted of {summary['slots']} slots, {summary['skills']} skills"),
+        ("attempts", f"{summary['attempts']}, of them refused: {rejected}"),
+        ("plays", f"{summary['measured']} measured of {summary['episodes']}"),
+        ("wins", f"plain {_won(summary, 'plain')}, hinted {_won(summary, 'hinted')}"),
+        ("mean regret", "–" if summary["regret"] is None else f"{summary['regret']:+.3f}"),
+        ("learnable", f"{summary['in_band']} environments with a win rate of 0.2 to 0.8"),
+        ("tokens", f"{summary['prompt_tokens']:,} in, {summary['completion_tokens']:,} out"),
+        ("dataset", f"{summary['rows']} rows" if summary["rows"] else "none: no episode was fit to train on"),
+        ("time", f"{summary['seconds']:.0f} s"),
+    ]
+    if summary["cost"] is not None:
+        rows.insert(-2, ("cost", f"{summary['cost']:.4f}"))
+    return rows
+
+
+def _won(summary: dict[str, Any], arm: str) -> str:
+    rate = summary[f"win_rate_{arm}"]
+    return "–" if rate is None else f"{summary[f'wins_{arm}']} ({rate:.0%})"
+
+
+def _print_places(console: Console, settings: FactorySettings, summaries: list[dict[str, Any]]) -> None:
+    home = settings.home
+    for summary in summaries:
+        if summary["dataset_id"]:
+            console.print(f"Dataset   {home}/datasets/{summary['dataset_id']}/", highlight=False)
+    console.print(f"Report    {home}/report/index.html", highlight=False)
+    console.print("Prefect   spade ui   (or: make ui) shows the run graph and each environment's page", highlight=False)
+    console.print("Lineage   spade lineage ID, spade show ID, spade sql QUERY", highlight=False)

@@ -1,0 +1,37 @@
+"""Decide over a finished cycle's episodes: replay what was won, keep what is fit to train on, say why not the rest."""
+
+import asyncio
+
+from prefect import task
+from prefect.cache_policies import NO_CACHE
+
+from spade.curation import Decision, decide_positives
+from spade.episodes import Arm, Episode
+from spade.replaying import replays
+from tasks.factory import Factory
+from tasks.together import together
+
+REPLAYS_AT_ONCE = 16
+
+
+@task(cache_policy=NO_CACHE)
+async def curate(factory: Factory) -> list[Decision]:
+    """One stored decision an episode. The order of plays, not of arrival, settles which duplicate stays."""
+    episodes = factory.progress.all_episodes()
+    replayed = await _replayed(factory, [e for e in episodes if e.won and e.asked.arm is Arm.PLAIN])
+    decisions = list(decide_positives(episodes, replayed))
+    factory.progress.keep_decisions(decisions)
+    factory.watcher.saw("curated", factory.progress.cycle.cycle_id, kept=sum(d.kept for d in decisions))
+    return decisions
+
+
+async def _replayed(factory: Factory, episodes: list[Episode]) -> frozenset[str]:
+    gate = asyncio.Semaphore(REPLAYS_AT_ONCE)
+
+    async def check(episode: Episode) -> str:
+        async with gate:
+            code = factory.progress.environment(episode.asked.env_id).code
+            same = await replays(episode, code, factory.sandbox, factory.limits)
+        return episode.episode_id if same else ""
+
+    return frozenset(await together(*(check(e) for e in episodes))) - {""}

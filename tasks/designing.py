@@ -1,0 +1,132 @@
+"""Design as a Prefect task: one slot, one try and up to five retries, each told what the last one did wrong."""
+
+from typing import Any
+
+from prefect import task
+from prefect.cache_policies import NO_CACHE
+from prefect.context import TaskRunContext
+
+from data.memory import description
+from spade.attempts import Attempt
+from spade.designing import Draft, Rejection, rejection_of
+from spade.diversity import Pool, pool_verdicts, structural_hash
+from spade.environments import Environment
+from spade.gates import RULES_VERSION, Judgement, examine
+from spade.identity import content_id
+from spade.lessons import Lessons
+from spade.messages import Request, Role
+from spade.recall import lessons_for
+from spade.slots import Slot
+from spade.verdicts import Verdict, first_failure
+from tasks.factory import Factory, label
+from tasks.retrying import Rejected, rejected_or_transient
+
+RETRIES = 5
+"""The default of `designer.retries`; a slot that fails six attempts is dropped and counted."""
+
+
+async def design(factory: Factory, slot: Slot) -> Attempt | None:
+    """The slot's accepted attempt, or None when every attempt was refused."""
+    run = design_environment.with_options(
+        task_run_name=f"design {label(slot)}", retries=factory.settings.designer.retries
+    )
+    try:
+        attempt = await run(factory, slot)
+    except Rejected:
+        factory.watcher.saw("dropped", slot.slot_id)
+        return None
+    factory.watcher.saw("designed", attempt.env_id)
+    return attempt
+
+
+@task(retries=RETRIES, retry_condition_fn=rejected_or_transient, retry_delay_seconds=0, cache_policy=NO_CACHE)
+async def design_environment(factory: Factory, slot: Slot) -> Attempt:
+    """Make the next attempt of a slot. What an earlier process stored is never made again."""
+    attempts = factory.progress.attempts(slot.slot_id)
+    done = next((a for a in attempts if a.accepted), None)
+    if done is not None:
+        return done
+    if len(attempts) > factory.settings.designer.retries:
+        raise Rejected(attempts[-1].rejected_by, f"all {len(attempts)} attempts of this slot were refused")
+    attempt, environment = await _attempt(factory, slot, attempts)
+    if attempt.accepted and environment is not None:
+        factory.structures[structural_hash(environment.code)] = environment.env_id
+        factory.progress.keep_environment(environment)
+    factory.progress.keep_attempt(attempt)
+    if attempt.rejected_by:
+        factory.watcher.saw("refused", slot.slot_id, gate=attempt.rejected_by)
+        failed = next((v for v in attempt.verdicts if v.gate == attempt.rejected_by), None)
+        raise Rejected(attempt.rejected_by, failed.message if failed else "")
+    return attempt
+
+
+async def _attempt(factory: Factory, slot: Slot, earlier: list[Attempt]) -> tuple[Attempt, Environment | None]:
+    settings, designer, number = factory.settings, factory.designer, len(earlier)
+    prompt = designer.prompt(slot, factory.document(slot), _lessons(factory, slot), _rejection(factory, slot, earlier))
+    factory.progress.keep_prompt(prompt)
+    sampling = settings.designer.sampling.record(seed=(slot.seed + number) % 2**31)
+    request = Request(prompt.messages, sampling, Role.DESIGNER, guide=designer.guide(slot))
+    completion = await factory.model.complete(request)
+    draft = designer.read(completion.text, slot)
+    verdicts = await _verdicts(factory, slot, draft)
+    failed = first_failure(verdicts)
+    return (
+        Attempt(
+            slot_id=slot.slot_id,
+            number=number,
+            prompt_id=prompt.prompt_id,
+            completion=completion,
+            sampling=sampling,
+            env_id=draft.environment.env_id if draft.environment else "",
+            repairs=draft.repairs,
+            verdicts=verdicts,
+            rejected_by=failed.gate if failed else "",
+        ),
+        draft.environment,
+    )
+
+
+async def _verdicts(factory: Factory, slot: Slot, draft: Draft) -> tuple[Verdict, ...]:
+    if draft.environment is None:
+        return (draft.problem,) if draft.problem else ()
+    judged = (await judgement(factory, slot, draft.environment)).verdicts
+    return judged if first_failure(judged) else judged + _pool(factory, draft.environment)
+
+
+async def judgement(factory: Factory, slot: Slot, environment: Environment) -> Judgement:
+    """What the gates say of a program, from Prefect's cache when equal rules judged it before."""
+    return await judge_program.with_options(task_run_name=f"judge {label(slot)}")(factory, environment)
+
+
+def _by_program(_: TaskRunContext, inputs: dict[str, Any]) -> str:
+    factory, environment = inputs["factory"], inputs["environment"]
+    asked = [factory.settings.gates.model_dump(), factory.settings.sandbox.model_dump()]
+    return content_id("judge", RULES_VERSION, environment.env_id, environment.setting, asked)
+
+
+@task(cache_key_fn=_by_program, persist_result=True)
+async def judge_program(factory: Factory, environment: Environment) -> Judgement:
+    """The gates' verdicts on one program; equal programs under equal rules are judged once."""
+    return await examine(environment.code, environment.setting, factory.sandbox, factory.limits, factory.settings.gates)
+
+
+def _pool(factory: Factory, environment: Environment) -> tuple[Verdict, ...]:
+    settings = factory.settings.memory
+    pool = Pool(
+        factory.structures,
+        factory.memory.nearest(description(environment), 1),
+        semantic=factory.memory.semantic,
+        duplicate_cosine=settings.duplicate_cosine,
+    )
+    return pool_verdicts(environment.env_id, structural_hash(environment.code), pool)
+
+
+def _lessons(factory: Factory, slot: Slot) -> Lessons:
+    return lessons_for(factory.memory, slot, factory.settings.memory)
+
+
+def _rejection(factory: Factory, slot: Slot, earlier: list[Attempt]) -> Rejection | None:
+    if not earlier or factory.settings.designer.retry == "resample":
+        return None
+    last = earlier[-1]
+    return rejection_of(last, factory.designer.read(last.completion.text, slot))

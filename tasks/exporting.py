@@ -1,0 +1,48 @@
+"""Datasets and pages as Prefect tasks: what a finished cycle leaves for people."""
+
+from prefect import task
+from prefect.cache_policies import NO_CACHE
+
+from data.export import Blocked, Export, export_sft
+from spade.datasets import Dataset
+from tasks.factory import Factory
+from tasks.showing import show_dataset, show_validation
+
+
+async def export_positives(factory: Factory) -> Dataset | None:
+    """The cycle's dataset; None when no episode was fit to train on, or when the expectations blocked it."""
+    try:
+        exported = await export_sft_rows(factory)
+    except Blocked as blocked:
+        factory.watcher.saw("blocked", factory.progress.cycle.cycle_id, why=str(blocked))
+        return None
+    return exported.dataset if exported else None
+
+
+@task(cache_policy=NO_CACHE, task_run_name="export sft")
+async def export_sft_rows(factory: Factory) -> Export | None:
+    """Write the curated positives behind their expectations; a failed expectation fails this task and nothing else."""
+    cycle = factory.progress.cycle
+    name = f"{factory.settings.profile}-sft-{cycle.number:04d}"
+    try:
+        exported = export_sft(
+            factory.progress.catalog,
+            factory.settings.home,
+            name=name,
+            settings_hash=cycle.settings_hash,
+            cycle_ids=[cycle.cycle_id],
+        )
+    except Blocked as blocked:
+        await show_validation(name, blocked.validation)
+        raise
+    if exported is not None:
+        await show_dataset(exported)
+    return exported
+
+
+@task(cache_policy=NO_CACHE, task_run_name="report")
+async def write_pages(factory: Factory) -> str:
+    """The HTML report over all cycles so far; returns the path of its index."""
+    from data.report import write_report
+
+    return str(write_report(factory.progress.catalog, factory.settings.home / "report"))

@@ -1,0 +1,121 @@
+"""Play as a Prefect task: one arm of one environment. Thousands of plays share the loop; none is a task of its own."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from prefect import task
+from prefect.cache_policies import NO_CACHE
+
+from spade.environments import Environment
+from spade.episodes import Arm, Asked, Episode, Hinted, ModelPolicy, Policy, play
+from spade.hints import Hint
+from spade.identity import seed_for
+from spade.outcomes import CallOutcome, EpisodeOutcome
+from spade.prompting import agent_system
+from spade.settings import FactorySettings
+from spade.slots import Slot
+from tasks.factory import Factory, label
+
+TRIES = 3
+"""A play whose sandbox or endpoint failed is tried again this often in all, then stored as it ended."""
+STORE_SECONDS = 1.0
+"""Finished episodes wait at most this long before they are on disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArmPlan:
+    """One arm of one environment, as it is to be played."""
+
+    slot: Slot
+    environment: Environment
+    arm: Arm
+    round: int
+    hint: Hint | None = None
+
+
+def asked_plays(plan: ArmPlan, settings: FactorySettings) -> list[Asked]:
+    """The plays of one arm. Both arms ask for the same seeds: they depend on environment, round and play alone."""
+    return [
+        Asked(
+            cycle_id=plan.slot.cycle_id,
+            env_id=plan.environment.env_id,
+            round=plan.round,
+            arm=plan.arm,
+            play=number,
+            seed=seed_for(settings.seed, plan.environment.env_id, plan.round, number),
+            hint_id=plan.hint.hint_id if plan.hint else "",
+        )
+        for number in range(settings.cycle.plays)
+    ]
+
+
+async def play_arm(factory: Factory, plan: ArmPlan) -> int:
+    """Play what is not stored yet; returns how many episodes this arm has now."""
+    run = play_episodes.with_options(task_run_name=f"play {label(plan.slot)} {plan.arm} r{plan.round}")
+    return await run(factory, plan)
+
+
+@task(cache_policy=NO_CACHE)
+async def play_episodes(factory: Factory, plan: ArmPlan) -> int:
+    """All plays of one arm, concurrently; finished ones are stored while others still run."""
+    asked = asked_plays(plan, factory.settings)
+    stored = {e.episode_id for e in factory.progress.episodes(plan.environment.env_id)}
+    missing = [a for a in asked if a.episode_id not in stored]
+    factory.watcher.saw("resumed", plan.environment.env_id, plays=len(asked) - len(missing))
+    running = {asyncio.create_task(_play_one(factory, plan, a)) for a in missing}
+    try:
+        while running:
+            done, running = await asyncio.wait(running, timeout=STORE_SECONDS)
+            _store(factory, [finished.result() for finished in done])
+    finally:
+        await _cancel(running)
+    return len(asked)
+
+
+def _store(factory: Factory, episodes: Sequence[Episode]) -> None:
+    if not episodes:
+        return
+    factory.progress.keep_episodes(episodes)
+    for episode in episodes:
+        factory.watcher.saw(
+            "episode", episode.asked.env_id, arm=episode.asked.arm, outcome=episode.outcome, won=episode.won
+        )
+
+
+async def _cancel(running: set[asyncio.Task[Episode]]) -> None:
+    for waiting in running:
+        waiting.cancel()
+    await asyncio.gather(*running, return_exceptions=True)
+
+
+def _policy(factory: Factory, plan: ArmPlan, asked: Asked) -> Policy:
+    agent = factory.settings.agent
+    guide = plan.environment.guide if agent.guided else None
+    sampling = agent.sampling.record(seed=seed_for(asked.seed, "sampling", asked.play))
+    policy = ModelPolicy(factory.model, sampling, guide)
+    return policy if plan.hint is None else Hinted(policy, plan.hint.text)
+
+
+async def _play_one(factory: Factory, plan: ArmPlan, asked: Asked) -> Episode:
+    policy = _policy(factory, plan, asked)
+    async with factory.plays:
+        for _ in range(TRIES - 1):
+            episode = await _try(factory, plan, policy, asked)
+            if not episode.outcome.worth_retrying:
+                return episode
+        return await _try(factory, plan, policy, asked)
+
+
+async def _try(factory: Factory, plan: ArmPlan, policy: Policy, asked: Asked) -> Episode:
+    opened = await factory.sandbox.open(plan.environment.code, factory.limits)
+    if opened.game is None:
+        lost = opened.reply.outcome is CallOutcome.OK
+        outcome = EpisodeOutcome.SANDBOX_LOST if lost else EpisodeOutcome(opened.reply.outcome.value)
+        return Episode(
+            asked, outcome, (), factory.model.name, factory.model.weights, detail=f"open: {opened.reply.detail}"
+        )
+    try:
+        return await play(opened.game, policy, asked, agent_system(), max_turns=factory.settings.cycle.max_turns)
+    finally:
+        await opened.game.close()

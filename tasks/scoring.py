@@ -1,0 +1,33 @@
+"""Score and remember one environment, as one Prefect task: cheap rules after expensive plays."""
+
+from prefect import task
+from prefect.cache_policies import NO_CACHE
+
+from spade.environments import Environment
+from spade.hints import Hint
+from spade.scores import Score, score
+from spade.slots import Slot
+from tasks.factory import Factory, label
+
+
+async def score_and_remember(factory: Factory, slot: Slot, environment: Environment, hint: Hint | None) -> Score:
+    """The stored score of one environment in this cycle."""
+    run = score_environment.with_options(task_run_name=f"score {label(slot)}")
+    scored = await run(factory, environment, hint)
+    factory.watcher.saw("scored", environment.env_id)
+    return scored
+
+
+@task(cache_policy=NO_CACHE)
+async def score_environment(factory: Factory, environment: Environment, hint: Hint | None) -> Score:
+    """Score from all stored episodes, then put the environment into the memory for later cycles."""
+    stored = factory.progress.score(environment.env_id)
+    if stored is not None:
+        return stored
+    variant = factory.settings.score.variant
+    scored = score(
+        factory.progress.cycle.cycle_id, environment.env_id, factory.progress.episodes(environment.env_id), variant
+    )
+    factory.memory.remember(environment, hint, scored)
+    factory.progress.keep_score(scored)
+    return scored
