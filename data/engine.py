@@ -89,12 +89,10 @@ class Engine:
             connection.execute(f"set allowed_directories = [{quoted(str(self.folder) + '/')}]")
             connection.execute("set enable_external_access = false")
             for table in TABLES.values():
-                connection.register(f"arrow_{table.name}", table.schema.empty_table())
-                connection.execute(f"create table empty_{table.name} as from arrow_{table.name}")
-                connection.unregister(f"arrow_{table.name}")
-                connection.execute(f"create table hashes_{table.name} (hash ubigint)")
-                connection.execute(f"create table doubles_{table.name} (filename varchar, file_row_number bigint)")
-                connection.execute(f"create view {table.view} as from empty_{table.name}")
+                connection.execute(f"""create table empty_{table.name} ({columns_sql(table.schema)});
+                    create table hashes_{table.name} (hash ubigint);
+                    create table doubles_{table.name} (filename varchar, file_row_number bigint);
+                    create view {table.view} as from empty_{table.name}""")
             connection.execute(_views_sql())
             self._connection = connection
         return self._connection
@@ -198,6 +196,21 @@ def scan(segments: Iterable[Segment], *, rows: bool = False) -> str:
     paths = ", ".join(quoted(str(s.path)) for s in listed)
     options = ", union_by_name = true" * mixed + ", filename = true, file_row_number = true" * rows
     return f"read_parquet([{paths}]{options})"
+
+
+def columns_sql(schema: Any) -> str:
+    """The columns of a schema or a struct as SQL declares them."""
+    return ", ".join(f'"{field.name}" {_sql_type(field.type)}' for field in schema)
+
+
+def _sql_type(kind: Any) -> str:
+    import pyarrow as pa
+
+    if pa.types.is_list(kind):
+        return f"{_sql_type(kind.value_type)}[]"
+    if pa.types.is_struct(kind):
+        return f"struct({columns_sql(kind)})"
+    return {pa.string(): "varchar", pa.int64(): "bigint", pa.float64(): "double", pa.bool_(): "boolean"}[kind]
 
 
 def quoted(text: str) -> str:
