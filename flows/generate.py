@@ -114,7 +114,7 @@ def open_cycle(parts: Parts, cycle: Cycle) -> Factory:
         documents=by_id,
         structures=parts.structures,
         watcher=WATCHER.get(),
-        plays=asyncio.Semaphore(2 * settings.model.concurrency),
+        plays=asyncio.Semaphore(settings.model.concurrency),
     )
 
 

@@ -42,7 +42,9 @@ async def export_sft_rows(factory: Factory) -> Export | None:
 
 @task(cache_policy=NO_CACHE, task_run_name="report")
 async def write_pages(factory: Factory) -> str:
-    """The HTML report over all cycles so far; returns the path of its index."""
+    """The HTML pages of this cycle, and the index over all cycles so far; returns the path of the index."""
     from data.report import write_report
 
-    return str(write_report(factory.progress.catalog, factory.settings.home / "report"))
+    catalog, home = factory.progress.catalog, factory.settings.home
+    cycle_id = factory.progress.cycle.cycle_id
+    return str(write_report(catalog, home / "report", cycles=[cycle_id]))

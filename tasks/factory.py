@@ -31,7 +31,7 @@ class Factory:
     """One run's parts. Not a record: it holds connections and lives in one event loop.
 
     `documents` are those of the cycle by id; `structures` maps structural hashes of all accepted environments to their
-    ids; `plays` bounds how many games are open at once.
+    ids; `plays` bounds how many games are open at once: no more than calls, so that a play keeps its prompt cache.
     """
 
     settings: FactorySettings

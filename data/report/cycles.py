@@ -7,10 +7,8 @@ from typing import Any
 from data.catalog import Catalog
 from data.report.asking import ask, ask_for
 from spade.curation import Pool
-from spade.scores import PLATEAU, PLATEAU_SLOPE, ArmScore, Score
-
-FRONTIER = (round(PLATEAU[0] - PLATEAU_SLOPE, 9), round(PLATEAU[1] + PLATEAU_SLOPE, 9))
-"""The band of plain win rates in which an environment still earns a plateau reward: 0.15 to 0.85."""
+from spade.scores import ArmScore, Score
+from spade.summary import BAND
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +64,7 @@ class CycleLine:
 
     @property
     def band_share(self) -> float | None:
-        """Scored environments whose plain win rate lies in `FRONTIER`, per scored environment."""
+        """Scored environments whose plain win rate lies in `BAND`, per scored environment."""
         return share(self.in_band, self.scored)
 
 
@@ -194,7 +192,7 @@ class CycleReport:
 def cycle_lines(catalog: Catalog) -> tuple[CycleLine, ...]:
     """All cycles in the order in which they were planned."""
     planned = {cycle.cycle_id: place for place, cycle in enumerate(catalog.cycles())}
-    return tuple(sorted(ask_for(CycleLine, catalog, "overview", *FRONTIER), key=lambda line: planned[line.cycle_id]))
+    return tuple(sorted(ask_for(CycleLine, catalog, "overview", *BAND), key=lambda line: planned[line.cycle_id]))
 
 
 def cycle_report(catalog: Catalog, line: CycleLine) -> CycleReport:

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import fmean
 
-from data.report.cycles import FRONTIER, Count, CycleReport, EnvironmentLine, total
+from data.report.cycles import Count, CycleReport, EnvironmentLine, total
 from spade.outcomes import EpisodeOutcome
 from spade.scores import ArmScore
+from spade.summary import BAND
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +90,9 @@ def _skill(report: CycleReport, skill: str) -> SkillLine:
 
 
 def in_band(environment: EnvironmentLine) -> bool:
-    """Whether the environment is scored and its plain win rate lies in the frontier band."""
+    """Whether the environment is scored and its plain win rate lies in the learnable band."""
     rate = environment.plain.win_rate
-    return environment.scored and rate is not None and FRONTIER[0] <= rate <= FRONTIER[1]
+    return environment.scored and rate is not None and BAND[0] <= rate <= BAND[1]
 
 
 def cautions(report: CycleReport) -> Iterator[str]:

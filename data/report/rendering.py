@@ -8,7 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from data.report import figures, findings, plots
-from data.report.cycles import FRONTIER
+from spade.summary import BAND
 
 TEXT_LIMIT = 20_000
 """Characters of one text that a page shows; the catalog has the rest."""
@@ -29,7 +29,7 @@ def _pages() -> Environment:
     environment.filters |= {"json": figures.json_text, "skill": figures.skill_words}
     environment.globals |= {
         "style": Markup(files("data.report").joinpath("templates", "style.css").read_text("utf-8")),
-        "frontier": FRONTIER,
+        "band": BAND,
         "in_band": findings.in_band,
         "plots": plots,
         "text_limit": TEXT_LIMIT,

@@ -92,7 +92,7 @@ def _charts(lines: Sequence[CycleLine]) -> Iterator[Chart]:
         ("share of attempts", [x.attempts_accepted for x in lines]),
     ]
     yield chart("Accepted", numbers, made)
-    yield chart("In the frontier band", numbers, [("share of scored environments", [x.band_share for x in lines])])
+    yield chart("In the learnable band", numbers, [("share of scored environments", [x.band_share for x in lines])])
 
 
 def _write(path: Path, text: str) -> Path:

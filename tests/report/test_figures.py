@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from data.catalog import Catalog
 from data.report import figures
-from data.report.cycles import FRONTIER, cycle_lines, cycle_report
+from data.report.cycles import cycle_lines, cycle_report
 from data.report.environments import Ended, Pair, telling
 from data.report.findings import attempts_by_end, environment_funnel, episode_funnel, skill_lines
 from data.report.plots import RATES, REGRETS, chart
@@ -82,10 +82,6 @@ def test_an_environment_scored_twice_is_counted_once(tmp_path: Path) -> None:
 
     assert cycle_lines(catalog) == before
     assert len(cycle_report(catalog, before[0]).environments) == 3
-
-
-def test_the_band_is_that_of_the_plateau_reward() -> None:
-    assert FRONTIER == (0.15, 0.85)
 
 
 @given(st.text())
