@@ -39,7 +39,7 @@ class AsyncGame:
         await self.owner.drive(self.core.closing(), self.line)
 
     async def ask(self, kind: int, body: bytes) -> Reply:
-        begun = self.core.begin(kind, body, linger=self.owner.games == 1)
+        begun = self.core.begin(kind, body)
         if isinstance(begun, Reply):
             await self.owner.breathe()
             return begun

@@ -6,12 +6,17 @@ from typing import TypeVar
 
 from sandbox.child import Child
 from sandbox.driver import frames
+from sandbox.placing import Place
 from sandbox.replies import BadFrame, read_batch, read_reply
 from sandbox.waiting import Waiting, finish
+from sandbox.zygotes import pid_behind
 from spade.outcomes import CallOutcome, Reply, Step
 
 MAX_ACTION = 1 << 16
 """Bytes of an action that reach the program; what is longer is cut."""
+QUICK = 0.001
+"""Seconds within which an answer makes the next worth lingering for."""
+MOST_DOUBT = 1024
 MAX_ACTIONS_PER_FRAME = 256
 MAX_BYTES_PER_FRAME = 96_000
 
@@ -28,6 +33,12 @@ class LocalGame:
         self.child = child
         self.ended: Reply | None = None
         """The fatal outcome, once there is one; every later call answers it."""
+        self.quick = True
+        """Whether the next answer is worth lingering for."""
+        self.slow_calls = 0
+        self.doubt = 1
+        """After so many slow calls in a row the program gets another chance to be quick."""
+        self.place = Place(pid_behind(child.pidfd))
 
     def reset(self, seed: int) -> Reply:
         return settle(self.begin(frames.RESET, frames.SEED.pack(seed)))
@@ -45,14 +56,13 @@ class LocalGame:
         """Kill the process and wait until it is gone."""
         finish(self.closing())
 
-    def begin(self, kind: int, body: bytes, *, linger: bool = True) -> "Reply | Waiting[Reply]":
-        """Start a call. `linger` waits a moment for the answer of a quick program."""
+    def begin(self, kind: int, body: bytes) -> "Reply | Waiting[Reply]":
+        """Start a call, and wait a moment for the answer when the program has been quick."""
         if self.ended is not None:
             return self.ended
         started = time.monotonic()
         try:
-            self.child.send(kind, body)
-            received = self.child.receive(0) if linger else None
+            received = self.exchange(kind, body)
             if received is not None:
                 reply = read_reply(*received, kind, time.monotonic() - started)
                 return reply if reply.outcome in ALIVE else self.dying(reply, started)
@@ -60,10 +70,34 @@ class LocalGame:
             return self.failing(error, started)
         return self.continuing(kind, started)
 
+    def exchange(self, kind: int, body: bytes) -> tuple[int, bytes] | None:
+        """Send a request; the answer too, if the program is a quick one and has it at once."""
+        self.child.send(kind, body)
+        if not self.quick:
+            return None
+        received = self.child.receive(0)
+        if received is not None:
+            self.doubt = 1
+            self.place.quick()
+        else:
+            self.quick = False
+            self.doubt = min(2 * self.doubt, MOST_DOUBT)
+            self.place.slow()
+        return received
+
+    def patience(self, started: float) -> Waiting[tuple[int, bytes]]:
+        """Wait for the answer of a program that takes its time."""
+        received = yield from self.child.answer(started)
+        self.slow_calls += 1
+        if time.monotonic() - started < QUICK or self.slow_calls >= self.doubt:
+            self.quick = True
+            self.slow_calls = 0
+        return received
+
     def continuing(self, kind: int, started: float) -> Waiting[Reply]:
         """The rest of a call whose request has been sent."""
         try:
-            received = yield from self.child.answer(started)
+            received = yield from self.patience(started)
             reply = read_reply(*received, kind, time.monotonic() - started)
         except (TimeoutError, EOFError, BadFrame) as error:
             return (yield from self.failing(error, started))
@@ -84,10 +118,9 @@ class LocalGame:
             while len(played) < len(actions):
                 body, count = pack_some(actions, len(played))
                 sent = time.monotonic()
-                self.child.send(frames.PLAY_MANY, body)
-                received = self.child.receive(0)
+                received = self.exchange(frames.PLAY_MANY, body)
                 if received is None:
-                    received = yield from self.child.answer(sent)
+                    received = yield from self.patience(sent)
                 batch = read_batch(*received, count)
                 played += batch.reply.steps
                 if not batch.reply.ok or over(played):
@@ -163,12 +196,24 @@ def encode(action: str) -> bytes:
 
 def pack_some(actions: Sequence[str], first: int) -> tuple[bytes, int]:
     """The body of the next frame of a batch, and how many actions it holds."""
-    chosen: list[str] = []
+    chosen = list(actions[first : first + MAX_ACTIONS_PER_FRAME])
+    try:
+        body = frames.pack_texts(chosen)
+    except UnicodeEncodeError:
+        body = b""
+    if 0 < len(body) <= MAX_ACTION:
+        return body, len(chosen)
+    return pack_carefully(chosen)
+
+
+def pack_carefully(actions: Sequence[str]) -> tuple[bytes, int]:
+    """The same for actions that are long or not valid Unicode: as many as fit, each as the program may see it."""
+    fitting: list[str] = []
     size = 0
-    for action in actions[first : first + MAX_ACTIONS_PER_FRAME]:
+    for action in actions:
         data = encode(action)
         size += len(data)
-        if chosen and size > MAX_BYTES_PER_FRAME:
+        if fitting and size > MAX_BYTES_PER_FRAME:
             break
-        chosen.append(data.decode())
-    return frames.pack_texts(chosen), len(chosen)
+        fitting.append(data.decode())
+    return frames.pack_texts(fitting), len(fitting)

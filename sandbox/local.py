@@ -81,8 +81,10 @@ class LocalSandbox:
         if unfit:
             return Reply(CallOutcome.ENV_PROTOCOL, detail=unfit), None
         game = LocalGame((yield from self.child(limits, hash_seed, guarded)))
+        game.quick = False
         begun = game.begin(frames.LOAD, program.encode())
         reply = begun if isinstance(begun, Reply) else (yield from begun)
+        game.quick = True
         if guarded:
             self.refill(limits, hash_seed)
         if reply.ok:

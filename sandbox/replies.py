@@ -3,6 +3,7 @@
 import math
 import struct
 from dataclasses import dataclass
+from itertools import repeat
 
 from sandbox.driver import frames
 from spade.outcomes import CallOutcome, Reply, Step
@@ -21,6 +22,35 @@ ANSWERS = {
 }
 PLAIN_STEP = 0
 FLAGS = ((False, False), (True, False), (False, True), (True, True))
+
+
+_new = object.__new__
+_step_fields = tuple(getattr(Step, name).__set__ for name in Step.__slots__)
+_reply_fields = tuple(getattr(Reply, name).__set__ for name in Reply.__slots__)
+
+
+def step_of(observation: str, reward: float, terminated: bool, truncated: bool) -> Step:
+    """`Step(...)`, without the detour that a frozen record makes for each field: it is most of the cost of a batch."""
+    step = _new(Step)
+    set_observation, set_reward, set_terminated, set_truncated = _step_fields
+    set_observation(step, observation)
+    set_reward(step, reward)
+    set_terminated(step, terminated)
+    set_truncated(step, truncated)
+    return step
+
+
+def stepped(step: Step, seconds: float) -> Reply:
+    """`Reply(OK, steps=(step,), seconds=seconds)`, as directly."""
+    reply = _new(Reply)
+    set_outcome, set_observation, set_steps, set_actions, set_detail, set_seconds = _reply_fields
+    set_outcome(reply, CallOutcome.OK)
+    set_observation(reply, "")
+    set_steps(reply, (step,))
+    set_actions(reply, ())
+    set_detail(reply, "")
+    set_seconds(reply, seconds)
+    return reply
 
 
 class BadFrame(ValueError):
@@ -43,7 +73,7 @@ def read_reply(kind: int, body: bytes, asked: int, seconds: float = 0.0) -> Repl
     if ANSWERS.get(asked) != kind:
         raise BadFrame(f"a reply of kind {kind} to a request of kind {asked}")
     if kind == frames.STEPPED:
-        return Reply(CallOutcome.OK, steps=(read_step(body),), seconds=seconds)
+        return stepped(read_step(body), seconds)
     if kind == frames.OBSERVED:
         return Reply(CallOutcome.OK, observation=read_observation(body), seconds=seconds)
     if kind == frames.SOLVED:
@@ -81,7 +111,7 @@ def read_step(body: bytes) -> Step:
     reward, flags = frames.STEP.unpack_from(body)
     if flags > 3 or not math.isfinite(reward):
         raise BadFrame(f"a step with reward {reward} and flags {flags}")
-    return Step(read_observation(body[frames.STEP.size :]), reward, *FLAGS[flags])
+    return step_of(read_observation(body[frames.STEP.size :]), reward, *FLAGS[flags])
 
 
 def read_actions(body: bytes) -> tuple[str, ...]:
@@ -114,17 +144,19 @@ def read_batch(kind: int, body: bytes, asked: int) -> Batch:
 
 def read_steps(body: bytes, count: int, texts_at: int, size: int) -> tuple[Step, ...]:
     """The steps of a batch whose head has been read; only the last may end the episode."""
-    numbers_at = frames.BATCH.size
-    numbers = struct.unpack_from(f"<{count}d{count}I", body, numbers_at)
+    numbers = struct.unpack_from(f"<{count}d{count}I", body, frames.BATCH.size)
     rewards, lengths = numbers[:count], numbers[count:]
     flags = body[texts_at - count : texts_at]
     if not all(map(math.isfinite, rewards)) or any(flags[:-1]) or (count and flags[-1] > 3):
         raise BadFrame("a batch with impossible rewards or flags")
-    if sum(lengths) != size or (count and max(lengths) > frames.MAX_OBSERVATION):
-        raise BadFrame("a batch whose observations do not add up")
-    steps, at = [], texts_at
-    for reward, length, flag in zip(rewards, lengths, flags, strict=True):
-        terminated, truncated = FLAGS[flag]
-        steps.append(Step(read_text(body[at : at + length]), reward, terminated, truncated))
-        at += length
+    try:
+        observations = frames.split_text(read_text(body[texts_at : texts_at + size]), lengths)
+    except ValueError as error:
+        raise BadFrame(f"a batch with {error}") from error
+    if size > frames.MAX_OBSERVATION and any(len(each.encode()) > frames.MAX_OBSERVATION for each in observations):
+        raise BadFrame("a batch with an observation over the limit")
+    terminated, truncated = FLAGS[flags[-1]] if count else (False, False)
+    steps = list(map(step_of, observations, rewards, repeat(False), repeat(False)))
+    if terminated or truncated:
+        steps[-1] = step_of(observations[-1], rewards[-1], terminated, truncated)
     return tuple(steps)

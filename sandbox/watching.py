@@ -12,7 +12,11 @@ T = TypeVar("T")
 TICK = 0.02
 """Seconds between two looks at the calls that wait."""
 BREATH = 16
-"""After so many quick replies in a row the other tasks of the loop get a turn."""
+"""After so many quick replies in a row the other tasks of the loop get a turn; sooner where there are many games."""
+
+
+FEW = 4
+"""Games that may each take a whole breath."""
 
 
 class Line:
@@ -65,7 +69,7 @@ class Watch:
         self.waiting: set[Line] = set()
         self.ticking = False
         self.games = 0
-        """How many games are open on this loop. A single one may be waited for on the spot."""
+        """How many games are open on this loop."""
         self.quick = 0
         self.openings = asyncio.Semaphore(64)
 
@@ -85,7 +89,8 @@ class Watch:
 
     async def breathe(self) -> None:
         self.quick += 1
-        if self.quick % BREATH == 0:
+        if self.quick >= BREATH or self.quick * self.games >= BREATH * FEW:
+            self.quick = 0
             await asyncio.sleep(0)
 
     async def drive(self, waiting: Waiting[T], line: Line | None = None) -> T:

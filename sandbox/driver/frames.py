@@ -16,7 +16,8 @@ COUNT = struct.Struct("<I")
 STEP = struct.Struct("<dB")
 """Reward and flags (1 terminated, 2 truncated), before the observation."""
 BATCH = struct.Struct("<IBI")
-"""How many steps, how it ended (0, `CUT` or the kind of a failure), bytes of all observations together."""
+"""How many steps, how it ended (0, `CUT` or the kind of a failure), bytes of all observations together. Then rewards,
+lengths in characters, flags, observations, and the words of the failure."""
 
 MAX_FRAME = 1 << 20
 """Bytes of a reply; a longer one is refused before it is read."""

@@ -9,6 +9,8 @@ from typing import Any
 from . import frames
 from .program import Violation, explain, load
 
+SURELY_SHORT = frames.MAX_OBSERVATION // 4
+"""Characters that are within the limit however they are encoded."""
 CONTROL = 3
 """The descriptor of the only way in and out."""
 
@@ -63,24 +65,14 @@ class Server:
     def play_many(self, body: bytes) -> tuple[int, bytes]:
         """Play until the first end or failure; steps before a failure are kept."""
         step = self.method("step")
-        observations, rewards, flags = [], [], bytearray()
-        size, ending, detail = 0, 0, b""
-        for action in frames.unpack_texts(body, frames.MAX_ACTIONS):
-            try:
-                observation, reward, flag = checked_step(step(action))
-            except BaseException as error:  # noqa: BLE001
-                ending, detail = self.failure(error)
-                break
-            observations.append(observation)
-            rewards.append(reward)
-            flags.append(flag)
-            size += len(observation)
-            if flag:
-                break
-            if size > frames.MAX_BATCH_TEXT:
-                ending = frames.CUT
-                break
-        return frames.STEPPED_MANY, pack_batch(observations, rewards, flags, ending) + detail
+        batch = Batch()
+        try:
+            for action in frames.unpack_texts(body, frames.MAX_ACTIONS):
+                if batch.add(step(action)):
+                    break
+        except BaseException as error:  # noqa: BLE001
+            batch.ending, batch.detail = self.failure(error)
+        return frames.STEPPED_MANY, batch.pack()
 
     def solve(self, _: bytes) -> tuple[int, bytes]:
         actions = self.method("solution")()
@@ -98,6 +90,64 @@ class Server:
         if not callable(found):
             raise Violation(f"the class {type(self.environment).__name__} has no method {name}")
         return found  # type: ignore[no-any-return]
+
+
+class Batch:
+    """The steps of one frame. The usual shapes are checked in one line; all else goes the long way, for its words."""
+
+    def __init__(self) -> None:
+        self.observations: list[str] = []
+        self.rewards: list[float] = []
+        self.flags = bytearray()
+        self.size = self.ending = 0
+        self.detail = b""
+
+    def add(self, result: Any) -> bool:
+        """Take one result of `step`. Answers whether the batch is over; raises `Violation`."""
+        if type(result) is tuple and len(result) == 5:
+            observation, reward, terminated, truncated, info = result
+            if (
+                type(observation) is str
+                and type(reward) is float
+                and reward - reward == 0.0
+                and type(terminated) is bool
+                and type(truncated) is bool
+                and type(info) is dict
+                and len(observation) <= SURELY_SHORT
+            ):
+                return self.keep(observation, reward, terminated + 2 * truncated)
+        text, reward, flags = checked_step(result)
+        return self.keep(text.decode(), reward, flags)
+
+    def keep(self, observation: str, reward: float, flags: int) -> bool:
+        self.observations.append(observation)
+        self.rewards.append(reward)
+        self.flags.append(flags)
+        self.size += len(observation)
+        if self.size > frames.MAX_BATCH_TEXT >> 2 and not flags:
+            self.ending = frames.CUT
+        return bool(flags or self.ending)
+
+    def pack(self) -> bytes:
+        try:
+            text = "".join(self.observations).encode()
+        except UnicodeEncodeError:
+            self.cut_at_surrogate()
+            text = "".join(self.observations).encode()
+        count = len(self.observations)
+        head = frames.BATCH.pack(count, self.ending, len(text))
+        numbers = struct.pack(f"<{count}d{count}I", *self.rewards, *map(len, self.observations))
+        return b"".join((head, numbers, self.flags, text, self.detail))
+
+    def cut_at_surrogate(self) -> None:
+        """Keep the steps before the first text that cannot be encoded; that one is the failure."""
+        for at, observation in enumerate(self.observations):
+            try:
+                encoded(observation, "the observation")
+            except Violation as violation:
+                self.ending, self.detail = frames.VIOLATED, str(violation).encode()
+                del self.observations[at:], self.rewards[at:], self.flags[at:]
+                return
 
 
 def checked_step(result: Any) -> tuple[bytes, float, int]:
@@ -149,14 +199,6 @@ def shape(value: Any) -> str:
     """A value's type in words; tuples with their length, since a wrong length is the usual mistake."""
     name = type(value).__name__
     return f"a tuple of {len(value)}" if type(value) is tuple else name
-
-
-def pack_batch(observations: list[bytes], rewards: list[float], flags: bytearray, ending: int) -> bytes:
-    text = b"".join(observations)
-    count = len(observations)
-    head = frames.BATCH.pack(count, ending, len(text))
-    numbers = struct.pack(f"<{count}d{count}I", *rewards, *map(len, observations))
-    return b"".join((head, numbers, flags, text))
 
 
 def read_request(waiting: bytes) -> tuple[int, int, bytes, bytes]:
