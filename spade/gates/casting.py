@@ -7,7 +7,7 @@ from itertools import cycle, islice
 
 from spade.gates.answers import readings
 from spade.gates.facts import Facts, Player
-from spade.gates.interaction import effective_turns
+from spade.gates.interaction import effective_turns, teaches
 from spade.gates.literals import literals, normal, offered
 from spade.gates.probe import Script, saying
 from spade.gates.reading import suspects
@@ -17,6 +17,7 @@ from spade.settings import GateSettings
 
 CONFIRMATIONS = 12
 """Further instances on which a suspicious player must win as well."""
+CANARY_SEEDS = 3
 CONSTANTS = 4
 READER_TRIES = 16
 READER_PLAYS = 4
@@ -61,19 +62,20 @@ def more_random(facts: Facts, settings: GateSettings) -> list[Script]:
 
 
 def canary_scripts(facts: Facts) -> list[Script]:
+    """Tricks, on the first three instances; the rest follows where one of them wins."""
     turns, solved = facts.cap, facts.solved
     pool = [a for actions in solved.values() for a in actions]
     greetings = [r.observation for r in facts.greetings.values()]
     listing = everything(greetings, list(dict.fromkeys(pool)))
-    scripts: list[Script] = []
     common = [action for action, _ in Counter(pool).most_common(CONSTANTS)]
-    for seed in facts.seeds:
+    scripts: list[Script] = []
+    for seed in facts.seeds[:CANARY_SEEDS]:
         scripts += [saying(Player.FORMAT, seed, list(islice(cycle(nonsense(pool)), turns)))]
         scripts += [replace(saying(Player.LISTING, seed, listing), again=len(listing))]
         scripts += [Script(Player.ECHO, seed, lambda greeting: [greeting] * turns)]
         scripts += [saying(Player.CONSTANT, seed, [action] * turns) for action in common]
-    others = list(solved.items())[:2]
-    scripts += [saying(Player.OTHER, s, actions) for own, actions in others for s in facts.seeds if s != own]
+    for own, actions in list(solved.items())[:1]:
+        scripts += [saying(Player.OTHER, seed, actions) for seed in facts.seeds if seed != own]
     written = written_constants(facts.source)
     for seed in facts.seeds[:2]:
         scripts.append(replace(saying(Player.CONSTANT, seed, written, note="written"), again=len(written)))
@@ -104,29 +106,27 @@ def _tries(text: str, finals: Sequence[str], answer: Sequence[str]) -> list[str]
     return sorted(picks, key=lambda pick: normal(pick) not in known)[:READER_TRIES]
 
 
-def probe_scripts(facts: Facts, settings: GateSettings) -> list[Script]:
-    """The same wrong actions on every instance, where only their replies can make the game worth more than one turn."""
-    scripts = _after_reading(facts)
-    if effective_turns(facts) >= settings.min_turns:
-        return scripts
+def probe_scripts(facts: Facts, settings: GateSettings, *, more: bool = False) -> list[Script]:
+    """The same wrong actions on every instance, where only their replies can make the game worth more than one turn.
+
+    `more` asks for the second half of the actions, for games that did not teach by the first.
+    """
+    if effective_turns(facts) >= settings.min_turns or (more and teaches(facts)):
+        return []
     words = vocabulary([r.observation for r in facts.greetings.values()], list(facts.solved.values()))
     rng = rng_for(0, "probes", digest(facts.source.code))
-    shown = [action for reply in facts.greetings.values() for action in offered(reply.observation)]
-    drawn = [redrawn(action, rng) for action in dict.fromkeys(shown) for _ in range(2)][:PROBES]
-    wrong = [
-        *words.pool[:PROBES],
-        *(words.draw(rng) for _ in range(PROBES)),
-        *list(dict.fromkeys(shown))[:PROBES],
-        *drawn,
-    ]
-    wrong = list(dict.fromkeys(wrong))
+    shown = list(dict.fromkeys(action for reply in facts.greetings.values() for action in offered(reply.observation)))
+    drawn = [redrawn(action, rng) for action in shown[:PROBES] for _ in range(2)]
+    first = [*words.pool[:2], *shown[:2], *drawn[:2]]
+    rest = [*words.pool[2:PROBES], *(words.draw(rng) for _ in range(PROBES)), *shown[2 : 2 + PROBES], *drawn[2:]]
+    wrong = [action for action in dict.fromkeys(rest if more else first) if not (more and action in first)]
     solved = facts.solved
-    for seed in facts.seeds:
-        scripts += [saying(Player.PROBE, seed, [a]) for a in wrong if a not in solved.get(seed, ())[-1:]]
-    return scripts
+    return [
+        saying(Player.PROBE, seed, [a]) for seed in facts.seeds for a in wrong if a not in solved.get(seed, ())[-1:]
+    ]
 
 
-def _after_reading(facts: Facts) -> list[Script]:
+def after_reading(facts: Facts) -> list[Script]:
     """After one wrong answer: what its reply prints, as the next answer."""
     scripts = []
     for play in facts.by(Player.PROBE):
@@ -161,10 +161,10 @@ def _by_rule(rule: str, seed: int, finals: list[str]) -> Script:
 
 
 def suspicious_constants(facts: Facts) -> list[str]:
-    """Actions whose repetition won on three instances, or that won where the program's own constants were tried."""
+    """Actions whose repetition won on two instances, or that won where the program's own constants were tried."""
     wins: Counter[str] = Counter()
     for play in facts.by(Player.CONSTANT):
         if play.won:
             final = play.sent[len(play.steps) - 1]
-            wins[final] += 3 if play.note and (final,) != facts.solved.get(play.seed, ())[-1:] else 1
-    return [action for action, count in wins.items() if count >= 3][:3]
+            wins[final] += 2 if play.note and (final,) != facts.solved.get(play.seed, ())[-1:] else 1
+    return [action for action, count in wins.items() if count >= 2][:3]

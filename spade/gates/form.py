@@ -30,8 +30,7 @@ def form_contract(source: Source, setting: Setting, settings: GateSettings) -> V
 
 def form_imports(source: Source, _: Setting, __: GateSettings) -> Verdict:
     """Nothing from outside the allowed modules, no way around them, no state beyond the object."""
-    assert source.tree is not None
-    found = impurities(source.tree)
+    found = impurities(source)
     errors = [i.message for i in found if i.severe]
     if errors:
         return failed("form.imports", _listing(errors), errors[:SHOWN], [])
@@ -41,9 +40,8 @@ def form_imports(source: Source, _: Setting, __: GateSettings) -> Verdict:
 
 
 def form_names(source: Source, setting: Setting, __: GateSettings) -> Verdict:
-    assert source.tree is not None
     injected = {"ToolEnv"} if setting is Setting.TOOLS else set()
-    missing = undefined_names(source.code, source.tree, injected)
+    missing = undefined_names(source, injected)
     if missing:
         what = ", ".join(f"`{name}` (line {line})" for name, line in missing[:SHOWN])
         message = f"These names are used but defined nowhere: {what}. Define or import them."
@@ -52,7 +50,6 @@ def form_names(source: Source, setting: Setting, __: GateSettings) -> Verdict:
 
 
 def form_vacuous(source: Source, setting: Setting, __: GateSettings) -> Verdict:
-    assert source.tree is not None
     found = vacuities(source, setting)
     if found:
         return failed("form.vacuous", _listing(found), found[:SHOWN], [])

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 MAX_LITERALS = 40
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w]|\.\d)")
@@ -60,11 +61,13 @@ def labelled(text: str, answers: Sequence[str] = ()) -> dict[str, str]:
     return {rule: word for rule, word in picks.items() if word}
 
 
-def form_tokens(action: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def form_tokens(action: str) -> tuple[str, ...]:
     """An action cut into numbers, words and single other characters."""
-    return _TOKEN.findall(action[:500])
+    return tuple(_TOKEN.findall(action[:500]))
 
 
+@lru_cache(maxsize=4096)
 def form_of(action: str) -> tuple[str, ...]:
     """Equal for actions that differ in their numbers and words alone."""
     return tuple("#" if t.isdecimal() else "w" if t.isalpha() else t for t in form_tokens(action))

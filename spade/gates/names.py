@@ -5,22 +5,24 @@ import builtins
 import symtable
 from collections.abc import Iterable, Iterator
 
+from spade.gates.source import Source
+
 _KNOWN = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__", "__builtins__", "__annotations__", "__class__"}
 
 
-def undefined_names(code: str, tree: ast.Module, injected: Iterable[str] = ()) -> list[tuple[str, int]]:
+def undefined_names(source: Source, injected: Iterable[str] = ()) -> list[tuple[str, int]]:
     """(name, first line of use) of each undefined name, in order of use. Empty when the text has no symbol table."""
     try:
-        table = symtable.symtable(code, "<program>", "exec")
+        table = symtable.symtable(source.code, "<program>", "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    if any(isinstance(node, ast.ImportFrom) and any(a.name == "*" for a in node.names) for node in ast.walk(tree)):
+    if any(isinstance(node, ast.ImportFrom) and any(a.name == "*" for a in node.names) for node in source.nodes):
         return []
     module = {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported() or s.is_namespace()}
     module |= {name for scope in _scopes(table) for name in _declared_global(scope)}
     known = module | _KNOWN | set(injected)
     missing = {name for scope in _scopes(table) for name in _free_globals(scope) if name not in known}
-    uses = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id in missing and isinstance(n.ctx, ast.Load)]
+    uses = [n for n in source.nodes if isinstance(n, ast.Name) and n.id in missing and isinstance(n.ctx, ast.Load)]
     lines: dict[str, int] = {}
     for node in sorted(uses, key=lambda n: (n.lineno, n.col_offset)):
         lines.setdefault(node.id, node.lineno)

@@ -59,7 +59,7 @@ class Vocabulary:
         return self._mixed(action, rng) if rng.random() < 0.6 else action
 
     def _mixed(self, action: str, rng: Random) -> str:
-        parts, form = form_tokens(action), form_of(action)
+        parts, form = list(form_tokens(action)), form_of(action)
         alike = [form_tokens(other) for other in self.pool if form_of(other) == form]
         for at, part in enumerate(parts):
             if part.isdecimal():

@@ -13,13 +13,16 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 class Source:
     """A parsed program. `tree` is None when it does not parse; `problem` then says why.
 
-    `methods` maps a name to its definition, bases within the module included, the class's own first. `max_turns` is
-    the default of `__init__`, None when it is not a whole number written down.
+    `nodes` are all nodes of the tree, `functions` those that stand in no other function. `methods` maps a name to its
+    definition, bases within the module included, the class's own first. `max_turns` is the default of `__init__`, None
+    when it is not a whole number written down.
     """
 
     code: str
     tree: ast.Module | None
     problem: str = ""
+    nodes: tuple[ast.AST, ...] = ()
+    functions: tuple[Function, ...] = ()
     environments: tuple[ast.ClassDef, ...] = ()
     methods: dict[str, Function] = field(default_factory=dict)
     max_turns: int | None = None
@@ -35,13 +38,20 @@ def read_source(code: str) -> Source:
     bases = {base for c in environments for base in _base_names(c)}
     environments = tuple(c for c in environments if c.name not in bases)
     methods = _methods(environments[0], classes) if len(environments) == 1 else {}
-    return Source(code, tree, "", environments, methods, _max_turns(tree, methods.get("__init__")))
+    nodes = tuple(ast.walk(tree))
+    turns = _max_turns(tree, methods.get("__init__"))
+    return Source(code, tree, "", nodes, tuple(_outermost(tree)), environments, methods, turns)
 
 
-def walk_functions(tree: ast.AST) -> Iterator[Function]:
-    for node in ast.walk(tree):
+def _outermost(tree: ast.Module) -> Iterator[Function]:
+    """Functions and methods, but not those inside them."""
+    queue: list[ast.AST] = list(tree.body)
+    while queue:
+        node = queue.pop(0)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
+        elif isinstance(node, ast.stmt):
+            queue += [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt)]
 
 
 def constant(node: ast.AST | None) -> object:

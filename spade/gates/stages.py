@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from spade.gates.casting import (
+    after_reading,
     canary_scripts,
     confirm_scripts,
     more_random,
@@ -79,15 +80,15 @@ async def _resolve(facts: Facts, table: Table) -> tuple[Resolved, ...]:
 
 
 async def players(facts: Facts, table: Table) -> Facts:
-    """Random players and canaries, and then the suspicious ones again on further instances."""
-    scripts = [*random_scripts(facts, table.settings), *canary_scripts(facts), *reading_scripts(facts)]
+    """Random players, canaries and readers; then the suspicious ones again on further instances, and a second look."""
+    settings = table.settings
+    scripts = [*random_scripts(facts, settings), *canary_scripts(facts), *reading_scripts(facts)]
     facts = await _share(facts, table, scripts)
-    echoes = await asyncio.gather(
-        table.left.echo(facts.seeds[0], ECHO_TURNS), table.right.echo(facts.seeds[1], ECHO_TURNS)
-    )
-    facts = replace(facts, plays=(*facts.plays, *(play for play in echoes if play)))
-    scripts = [*probe_scripts(facts, table.settings), *confirm_scripts(facts), *more_random(facts, table.settings)]
-    return await _share(facts, table, scripts)
+    echo = await table.left.echo(facts.seeds[0], ECHO_TURNS)
+    facts = replace(facts, plays=(*facts.plays, *([echo] if echo else [])))
+    scripts = [*probe_scripts(facts, settings), *after_reading(facts)]
+    facts = await _share(facts, table, [*scripts, *confirm_scripts(facts), *more_random(facts, settings)])
+    return await _share(facts, table, probe_scripts(facts, settings, more=True))
 
 
 async def _share(facts: Facts, table: Table, scripts: Sequence[Script]) -> Facts:

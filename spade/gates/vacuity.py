@@ -11,16 +11,15 @@ _QUANTIFIERS = {"all": True, "any": False}
 
 def vacuities(source: Source, setting: Setting) -> list[str]:
     """One message a finding, in line order."""
-    assert source.tree is not None
-    found = [*_conditions(source.tree), *_quantifiers(source)]
+    found = [*_conditions(source), *_quantifiers(source)]
     messages = [message for _, message in sorted(found)]
     if setting is Setting.GAMES and not messages and not _something_pays(source):
         messages.append("No path of `step` can return a reward other than 0, so nobody can win.")
     return messages
 
 
-def _conditions(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(tree):
+def _conditions(source: Source) -> Iterator[tuple[int, str]]:
+    for node in source.nodes:
         if isinstance(node, ast.If | ast.IfExp):
             value = _truth(node.test)
             if value is not None:
@@ -66,9 +65,8 @@ def _comparison(node: ast.Compare) -> bool | None:
 
 def _quantifiers(source: Source) -> Iterator[tuple[int, str]]:
     """`all(...)` and `any(...)` over what is always empty."""
-    assert source.tree is not None
     empty = _always_empty(source)
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _QUANTIFIERS):
             continue
         over = node.args[0] if node.args else None
@@ -84,10 +82,9 @@ def _quantifiers(source: Source) -> Iterator[tuple[int, str]]:
 
 def _always_empty(source: Source) -> set[str]:
     """Attributes of self that only ever hold an empty collection and that nothing fills."""
-    assert source.tree is not None
     empty: set[str] = set()
     filled: set[str] = set()
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for target in targets:
@@ -97,14 +94,14 @@ def _always_empty(source: Source) -> set[str]:
                 filled |= {n for n in map(_self_attribute, ast.walk(target)) if n and n != name}
         elif isinstance(node, ast.AugAssign):
             filled |= {n for n in map(_self_attribute, ast.walk(node.target)) if n}
-    reads = _escaping(source.tree)
+    reads = _escaping(source)
     return empty - filled - reads
 
 
-def _escaping(tree: ast.Module) -> set[str]:
+def _escaping(source: Source) -> set[str]:
     """Attributes whose value is handed on or called upon, so that something may fill them."""
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in source.nodes:
         if isinstance(node, ast.Attribute) and (name := _self_attribute(node.value)):
             found.add(name)
         elif isinstance(node, ast.Call) and not (
