@@ -6,6 +6,9 @@ from typing import Annotated
 
 import typer
 
+from flows.data_cli import corpus_app, lineage, show, sql
+from flows.model_cli import fetch_model, serve_model
+from flows.sandbox_cli import doctor, sandbox_app
 from spade.errors import SpadeError
 
 app = typer.Typer(
@@ -17,7 +20,7 @@ app = typer.Typer(
     add_completion=False,
     epilog="Start with `spade run`. Every id that is printed can be given to `spade lineage` and `spade show`.",
 )
-RUN, LOOK, CHECK, SERVE = "Run", "Look at what came out", "Check and try", "Models and servers"
+RUN, LOOK, CHECK, SERVE = "Run", "Look at what came out", "Check and try", "Models"
 
 Home = Annotated[Path | None, typer.Option(help="Folder of run artifacts.", show_default="var")]
 Profile = Annotated[str | None, typer.Option(help="Settings profile.", show_default="starter")]
@@ -81,6 +84,26 @@ def ui(
     from flows.prefect_server import serve_ui
 
     serve_ui(load_settings(None, flags_of(home=str(home) if home else None)).home, port)
+
+
+@app.command(rich_help_panel=LOOK)
+def report(home: Home = None) -> None:
+    """Write the HTML report over everything that is stored."""
+    from data.catalog import Catalog
+    from data.report import write_report
+    from flows.configuring import flags_of, load_settings
+
+    place = load_settings(None, flags_of(home=str(home) if home else None)).home
+    print(write_report(Catalog(place), place / "report"))
+
+
+for command in (lineage, show, sql):
+    app.command(rich_help_panel=LOOK)(command)
+app.add_typer(corpus_app, name="corpus", rich_help_panel=CHECK)
+app.command(rich_help_panel=CHECK)(doctor)
+app.add_typer(sandbox_app, name="sandbox", rich_help_panel=CHECK)
+app.command("serve-model", rich_help_panel=SERVE)(serve_model)
+app.command("fetch-model", rich_help_panel=SERVE)(fetch_model)
 
 
 def main() -> None:
