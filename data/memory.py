@@ -2,10 +2,11 @@
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from functools import cached_property
+from math import isqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from data.blemishes import mended
 from data.embedding import Embedder, open_embedder
 from data.writing import folder_made
 from spade.environments import Environment
-from spade.errors import Abort, boundary
+from spade.errors import Abort, Skip, boundary
 from spade.hints import Hint
 from spade.identity import canonical
 from spade.messages import Guide
@@ -29,6 +30,11 @@ if TYPE_CHECKING:
 
 INDEX_ABOVE = 20_000
 """Rows from which an approximate index is faster than looking at every vector."""
+PROBES = 20
+"""Clusters of the index that a search looks into."""
+FORMAT = 1
+"""Part of the tables' names: another form of rows is another table."""
+_COLUMNS = ("skill", "title", "mechanic", "win_rate", "regret")
 _EVERYTHING = 2**31 - 1
 
 
@@ -51,23 +57,37 @@ class VectorMemory:
         return f"{self._table.count_rows()} environments; {self.embedder.describe()}"
 
     def add(self, env_id: str, text: str, payload: Mapping[str, Any]) -> None:
-        """Remember an environment, or what is new about it. `payload` holds JSON values, `skill` among them."""
-        row = {
-            "env_id": env_id,
-            "skill": str(payload.get("skill", "")),
-            "order": time.time_ns(),
-            "payload": canonical(dict(payload)),
-            "vector": self.embedder.embed([text])[0],
-        }
+        """Remember an environment, or what is new about it. `payload` holds JSON values."""
+        self.add_all([(env_id, text, payload)])
+
+    def add_all(self, items: Sequence[tuple[str, str, Mapping[str, Any]]]) -> None:
+        """`add` for many at once: (id, text, payload)."""
+        vectors = self.embedder.embed([text for _, text, _ in items])
+        rows = [
+            {
+                "env_id": env_id,
+                **{name: payload.get(name) for name in _COLUMNS},
+                "order": time.time_ns(),
+                "payload": canonical(dict(payload)),
+                "vector": vector,
+            }
+            for (env_id, _, payload), vector in zip(items, vectors, strict=True)
+        ]
         with boundary(Abort, "cannot write the memory", f"Check the folder {self._home / 'memory'}."):
             upsert = self._table.merge_insert("env_id").when_matched_update_all().when_not_matched_insert_all()
-            upsert.execute(self._rows([row]))
+            upsert.execute(self._rows(rows))
 
     def nearest(self, text: str, count: int) -> list[Recalled]:
         """The `count` nearest by cosine similarity, nearest first, each environment once."""
         vector = self.embedder.embed([text])[0]
         search: Any = self._table.search(vector, vector_column_name="vector")
-        found = search.distance_type("cosine").select(["env_id", "payload", "_distance"]).limit(count).to_list()
+        found = (
+            search.distance_type("cosine")
+            .nprobes(PROBES)
+            .select(["env_id", "payload", "_distance"])
+            .limit(count)
+            .to_list()
+        )
         return [Recalled(r["env_id"], 1.0 - float(r["_distance"]), json.loads(r["payload"])) for r in found]
 
     def remember(self, environment: Environment, hint: Hint | None, scored: Score) -> None:
@@ -75,6 +95,8 @@ class VectorMemory:
         whole, _ = mended(environment)
         payload = {
             "skill": whole.skill,
+            "title": whole.title,
+            "mechanic": whole.mechanic,
             "environment": asdict(whole),
             "hint": hint.text if hint else "",
             "cycle_id": scored.cycle_id,
@@ -86,20 +108,33 @@ class VectorMemory:
         self.add(environment.env_id, description(whole), payload)
 
     def of_skill(self, skill: Skill) -> list[Remembered]:
-        """All environments of a skill that were remembered with `remember`, oldest first."""
+        """All environments of a skill in short, oldest first."""
         search = self._table.search().where(f"skill = '{Skill(skill).value}'")
-        rows = search.select(["payload", "order"]).limit(_EVERYTHING).to_list()
-        return sorted(
-            (_remembered(r["payload"], r["order"]) for r in rows), key=lambda r: (r.order, r.environment.env_id)
-        )
+        rows = search.select(["env_id", *_COLUMNS, "order"]).limit(_EVERYTHING).to_arrow().to_pylist()
+        known = [Remembered(**{k: v for k, v in row.items() if k != "skill"}) for row in rows]
+        return sorted(known, key=lambda r: (r.order, r.env_id))
 
-    def optimise(self) -> None:
-        """Merge small files and, in a large memory, build the search index. One process at a time, now and then."""
+    def environment(self, env_id: str) -> Environment:
+        """A whole environment that `remember` was given. Raises `Skip` when there is none."""
+        quoted = env_id.replace("'", "''")
+        rows = self._table.search().where(f"env_id = '{quoted}'").select(["payload"]).limit(1).to_list()
+        if not rows:
+            raise Skip(f"the memory has no environment {env_id}.")
+        return _environment(json.loads(rows[0]["payload"])["environment"])
+
+    def optimise(self, index_above: int = INDEX_ABOVE) -> None:
+        """Merge small files and, in a large memory, build the search index: seconds. One process at a time.
+
+        The index keeps whole vectors in clusters, of which a search looks into the nearest; rows added since are
+        searched one by one.
+        """
         self._table.optimize(cleanup_older_than=timedelta(hours=1))
-        if self._table.count_rows() > INDEX_ABOVE:
-            from lancedb.index import IvfPq
+        rows = self._table.count_rows()
+        if rows > index_above:
+            from lancedb.index import IvfFlat
 
-            self._table.create_index("vector", config=IvfPq(distance_type="cosine"), replace=True)
+            config = IvfFlat(distance_type="cosine", num_partitions=isqrt(rows))
+            self._table.create_index("vector", config=config, replace=True)
 
     @cached_property
     def _table(self) -> "lancedb.table.Table":
@@ -107,7 +142,7 @@ class VectorMemory:
 
         folder = self._home / "memory"
         folder_made(folder)
-        name = f"environments_{self.embedder.name}_{self.embedder.dimension}"
+        name = f"environments_{FORMAT}_{self.embedder.name}_{self.embedder.dimension}"
         with boundary(Abort, "cannot open the memory", f"Check the folder {folder}."):
             database = lancedb.connect(str(folder), read_consistency_interval=timedelta(0))
             return database.create_table(name, schema=self._schema, exist_ok=True)
@@ -116,9 +151,13 @@ class VectorMemory:
     def _schema(self) -> "pa.Schema":
         import pyarrow as pa
 
-        texts: list[Any] = [pa.field(n, pa.string()) for n in ("env_id", "skill", "payload")]
-        vector: Any = pa.field("vector", pa.list_(pa.float32(), self.embedder.dimension))
-        return pa.schema([*texts, pa.field("order", pa.int64()), vector])
+        fields: list[Any] = [
+            *(pa.field(name, pa.string()) for name in ("env_id", "skill", "title", "mechanic", "payload")),
+            *(pa.field(name, pa.float64()) for name in ("win_rate", "regret")),
+            pa.field("order", pa.int64()),
+            pa.field("vector", pa.list_(pa.float32(), self.embedder.dimension)),
+        ]
+        return pa.schema(fields)
 
     def _rows(self, rows: list[dict[str, Any]]) -> "pa.Table":
         import pyarrow as pa
@@ -134,11 +173,6 @@ def open_memory(settings: MemorySettings, home: Path) -> VectorMemory:
 def description(environment: Environment) -> str:
     """What is embedded: what a person would say the environment is."""
     return f"{environment.title}. {environment.mechanic}. {environment.skill.words}."
-
-
-def _remembered(payload: str, order: int) -> Remembered:
-    values = json.loads(payload)
-    return Remembered(_environment(values["environment"]), values["win_rate"], values["regret"], order, values["hint"])
 
 
 def _environment(values: dict[str, Any]) -> Environment:

@@ -1,5 +1,6 @@
 """What the memory shows a designer: which remembered environments teach by example, and which only by their fate."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
@@ -28,13 +29,14 @@ SUMMARIES = 4
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """An environment with its latest score. `order` grows with the time of scoring; only its order means anything."""
+    """A remembered environment in short, with its latest score. Only the order of `order` means anything."""
 
-    environment: Environment
+    env_id: str
+    title: str
+    mechanic: str
     win_rate: float | None
     regret: float | None
     order: int = 0
-    hint: str = ""
 
 
 class Recollection(Protocol):
@@ -44,27 +46,30 @@ class Recollection(Protocol):
         """All remembered environments of a skill, in a fixed order."""
         ...
 
+    def environment(self, env_id: str) -> Environment:
+        """A remembered environment as a whole."""
+        ...
+
 
 def lessons_for(memory: Recollection, slot: Slot, settings: MemorySettings) -> Lessons:
     """What earlier environments of the slot's skill have to say; a function of the memory and the slot alone."""
     known = memory.of_skill(slot.skill)
+    examples = good_examples(known, settings.examples, rng_for(slot.seed, "examples"))
     return Lessons(
-        examples=good_examples(known, settings.examples, rng_for(slot.seed, "examples")),
+        examples=tuple(Example(memory.environment(r.env_id), r.win_rate or 0.0, r.regret) for r in examples),
         mastered=_summaries([r for r in known if r.win_rate is not None and r.win_rate > MASTERED]),
         out_of_reach=_summaries([r for r in known if r.win_rate is not None and r.win_rate < OUT_OF_REACH]),
     )
 
 
-def good_examples(known: Sequence[Remembered], count: int, rng: Random) -> tuple[Example, ...]:
+def good_examples(known: Sequence[Remembered], count: int, rng: Random) -> tuple[Remembered, ...]:
     """Up to `count` different environments with a win rate in `EXAMPLE_BAND`, drawn by `replay_weights`."""
     low, high = EXAMPLE_BAND
     left = [r for r in known if r.win_rate is not None and low <= r.win_rate <= high]
-    drawn: list[Example] = []
+    drawn: list[Remembered] = []
     while left and len(drawn) < count:
         weights = replay_weights([r.regret for r in left], [r.order for r in left])
-        one = left.pop(rng.choices(range(len(left)), weights)[0])
-        assert one.win_rate is not None
-        drawn.append(Example(one.environment, one.win_rate, one.regret))
+        drawn.append(left.pop(rng.choices(range(len(left)), weights)[0]))
     return tuple(drawn)
 
 
@@ -83,7 +88,8 @@ def replay_weights(
     by_score = [0.0] * len(regrets)
     for rank, i in enumerate(by_regret, start=1):
         by_score[i] = (1.0 / rank) ** (1.0 / temperature)
-    by_age = [sum(later > order for later in orders) for order in orders]
+    ascending = sorted(orders)
+    by_age = [len(orders) - bisect_right(ascending, order) for order in orders]
     total, ages = sum(by_score), sum(by_age)
     stale = staleness if ages else 0.0
     return [
@@ -94,6 +100,6 @@ def replay_weights(
 def _summaries(known: Sequence[Remembered], count: int = SUMMARIES) -> tuple[Summary, ...]:
     """The latest `count`, one per title and mechanic, newest first."""
     newest = sorted(known, key=lambda r: r.order, reverse=True)
-    distinct = {(r.environment.title, r.environment.mechanic): r for r in reversed(newest)}
+    distinct = {(r.title, r.mechanic): r for r in reversed(newest)}
     kept = sorted(distinct.values(), key=lambda r: r.order, reverse=True)[:count]
-    return tuple(Summary(r.environment.title, r.environment.mechanic, r.win_rate or 0.0) for r in kept)
+    return tuple(Summary(r.title, r.mechanic, r.win_rate or 0.0) for r in kept)

@@ -15,7 +15,7 @@ from spade.environments import Environment
 from spade.hints import Hint
 from spade.lessons import Summary
 from spade.messages import Completion, Guide
-from spade.recall import lessons_for
+from spade.recall import Remembered, lessons_for
 from spade.scores import ArmScore, Score
 from spade.settings import MemorySettings
 from spade.skills import Setting, Skill
@@ -51,8 +51,9 @@ def test_what_is_remembered_comes_back_whole(memory: VectorMemory) -> None:
     memory.remember(env, hint(env), scored(env, 0.5))
 
     (known,) = memory.of_skill(SKILL)
-    assert known.environment == env
-    assert (known.win_rate, known.regret, known.hint) == (0.5, 0.2, "think first")
+    assert known == Remembered(env.env_id, "Guess", "halve the range", 0.5, 0.2, known.order)
+    assert memory.environment(env.env_id) == env
+    assert memory.nearest("guess", 1)[0].payload["hint"] == "think first"
     assert memory.of_skill(Skill.OPTIMIZATION) == []
 
 
@@ -121,6 +122,14 @@ def test_the_fallback_says_what_it_is() -> None:
     assert not embedder.semantic
     assert "spelling, not meaning" in embedder.describe()
     assert open_memory(MemorySettings(embedder="hashed"), Path("unused")).semantic is False
+
+
+def test_a_large_memory_is_indexed_and_still_finds(memory: VectorMemory) -> None:
+    memory.add_all([(f"env-{i}", f"number {i} door {i % 31} key {i % 17}", {}) for i in range(600)])
+    memory.optimise(index_above=500)
+    memory.add("env-new", "something else entirely, added after the index", {})
+    assert memory.nearest("number 77 door 15 key 9", 1)[0].env_id == "env-77"
+    assert memory.nearest("something else entirely, added after the index", 1)[0].env_id == "env-new"
 
 
 @given(st.lists(st.text(), min_size=1, max_size=4))
