@@ -3,6 +3,7 @@ r"""The agent answers with `\boxed{action}`; this finds the action (docs/method.
 import re
 
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_BRACE = re.compile(r"[{}]")
 _BOX = "\\boxed{"
 
 
@@ -17,11 +18,12 @@ def without_thoughts(text: str) -> str:
 def last_box(text: str) -> str | None:
     r"""The content of the last complete `\boxed{...}` outside thoughts, braces balanced, stripped; None without one."""
     text = without_thoughts(text)
+    closings = matching_braces(text)
     start = len(text)
     while (start := text.rfind(_BOX, 0, start)) >= 0:
-        content = _balanced(text, start + len(_BOX))
-        if content is not None:
-            return content.strip()
+        inside = start + len(_BOX)
+        if inside - 1 in closings:
+            return text[inside : closings[inside - 1]].strip()
     return None
 
 
@@ -31,10 +33,13 @@ def action_of(text: str) -> str:
     return without_thoughts(text).strip() if box is None else box
 
 
-def _balanced(text: str, start: int) -> str | None:
-    depth = 1
-    for at in range(start, len(text)):
-        depth += (text[at] == "{") - (text[at] == "}")
-        if depth == 0:
-            return text[start:at]
-    return None
+def matching_braces(text: str) -> dict[int, int]:
+    """Where each opening brace is closed; one that never is does not occur. One pass, however many there are."""
+    closings: dict[int, int] = {}
+    open_: list[int] = []
+    for match in _BRACE.finditer(text):
+        if match[0] == "{":
+            open_.append(match.start())
+        elif open_:
+            closings[open_.pop()] = match.start()
+    return closings

@@ -9,6 +9,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from spade.boxes import matching_braces
+
+MAX_FIELD = 2000
+"""Characters of a replacement field; a longer one is text."""
 _PREFIX = re.compile(r"(?<![\w])([rRbBuUfF]{1,2})?(\"\"\"|'''|\"|')")
 _JSON = re.compile(r"""\s*(?:"[^"]*"|'[^']*')(?:\s*:\s+[\["'{\w]|\s*:[\["'{])""")
 _BOXED = re.compile(r"\\?\\boxed\{(?!\{)")
@@ -71,61 +75,39 @@ def _line_end(code: str, at: int) -> int:
 
 def _mend_boxes(content: str) -> str:
     r"""Double the braces of each single-braced `\boxed{...}`."""
-    at = 0
-    while match := _BOXED.search(content, at):
+    closings = matching_braces(content)
+    doubled: set[int] = set()
+    for match in _BOXED.finditer(content):
         opening = match.end() - 1
-        closing = _closing(content, opening)
-        if closing is None:
-            at = match.end()
-            continue
-        inner = content[opening + 1 : closing]
-        content = f"{content[:opening]}{{{{{inner}}}}}{content[closing + 1 :]}"
-        at = opening + 2
-    return content
-
-
-def _closing(content: str, opening: int) -> int | None:
-    depth = 0
-    for at in range(opening, len(content)):
-        depth += (content[at] == "{") - (content[at] == "}")
-        if depth == 0:
-            return at
-    return None
+        if opening in closings:
+            doubled |= {opening, closings[opening]}
+    return "".join(letter * 2 if at in doubled else letter for at, letter in enumerate(content)) if doubled else content
 
 
 def _mend_fields(content: str, *, strict: bool) -> str:
     """Double every brace that cannot belong to a replacement field; `strict` touches only JSON-like `{"key": ...}`."""
+    closings = matching_braces(content)
     parts: list[str] = []
     at = 0
     while at < len(content):
-        letter = content[at]
+        letter, closing = content[at], closings.get(at)
         if content.startswith(("{{", "}}"), at):
             parts.append(content[at : at + 2])
             at += 2
-        elif letter == "{":
-            closing = _closing(content, at)
-            inner = content[at + 1 : closing] if closing is not None else ""
-            if closing is not None and ((strict and not _JSON.match(inner)) or (not strict and _is_field(inner))):
-                parts.append(content[at : closing + 1])
-                at = closing + 1
-            elif closing is not None and strict:
-                parts.append("{{" + inner + "}}")
-                at = closing + 1
-            else:
-                parts.append("{{")
-                at += 1
-        elif letter == "}":
-            parts.append("}" if strict else "}}")
-            at += 1
+        elif letter == "{" and closing is not None:
+            field = content[at : closing + 1]
+            right = not _JSON.match(field[1:-1]) if strict else _is_field(field[1:-1])
+            parts.append(field if right else "{{" + field[1:-1] + "}}" if strict else "{{")
+            at = closing + 1 if right or strict else at + 1
         else:
-            parts.append(letter)
+            parts.append(letter * 2 if letter in "{}" and not strict else letter)
             at += 1
     return "".join(parts)
 
 
 def _is_field(inner: str) -> bool:
     """Whether `{inner}` is a replacement field of an f-string."""
-    if _JSON.match(inner):
+    if len(inner) > MAX_FIELD or _JSON.match(inner):
         return False
     quote = "'''" if '"' in inner or "\n" in inner else '"'
     try:

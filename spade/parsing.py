@@ -127,7 +127,7 @@ def _explain(text: str, found: list[Parsed]) -> Parsed:
     if found:
         return found[0]
     infos = [fence["info"].strip().lower().split(" ")[0] for fence in _FENCE.finditer(text)]
-    if any(info in _PYTHON for info in infos[-1:]) or any(info and info in _PYTHON for info in infos):
+    if len(infos) % 2 or any(info and info in _PYTHON for info in infos):
         return Parsed(
             reason="No complete Python block: the last fence is never closed (was the reply cut off?). "
             "Write a shorter program in one ```python block."
