@@ -49,7 +49,11 @@ class Judged:
 
 
 def first_failure(verdicts: tuple[Verdict, ...]) -> Verdict | None:
-    """The gate that stops a subject, in gate order; None when all passed. No verdicts at all is a failure too."""
+    """The gate that stops a subject, in gate order; None when all passed. No verdicts at all is a failure too.
+
+    A gate that failed goes before one that could not be judged, which is most often its consequence.
+    """
     if not verdicts:
         return Verdict("gates.none", Status.ERROR, "No gate was run, so nothing is known of this environment.")
-    return next((v for v in verdicts if not v.passed), None)
+    failed = next((v for v in verdicts if v.status is Status.FAIL), None)
+    return failed or next((v for v in verdicts if not v.passed), None)

@@ -61,9 +61,6 @@ def floor_gap(facts: Facts, settings: GateSettings) -> Verdict:
     if measured["nothing"] > 1 - gap:
         message = f"Doing nothing earns {measured['nothing']:g}. Pay only for what the agent achieves."
         return failed(gate, message, measured, threshold)
-    if max(measured["random_wins"], measured["random"]) > settings.random_win_max and leaks(facts):
-        message = "Players who draw from what the observation prints win by reading it; chance is not what helps them."
-        return warned(gate, message, measured, threshold)
     lucky = max(measured["random_wins"] - settings.random_win_max, measured["random"] - (1 - gap)) > 0
     if lucky and not (canary_floor(facts, settings).passed and no_solution_leakage(facts, settings).passed):
         return warned(gate, "Random play wins by a trick, not by chance; see the next gates.", measured, threshold)

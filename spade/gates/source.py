@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from spade.parsing import parse_tree
+from spade.skills import Setting
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -41,6 +42,13 @@ def read_source(code: str) -> Source:
     nodes = tuple(ast.walk(tree))
     turns = _max_turns(tree, methods.get("__init__"))
     return Source(code, tree, "", nodes, tuple(_outermost(tree)), environments, methods, turns)
+
+
+def setting_of(code: str) -> Setting:
+    """Tool use where the program subclasses `ToolEnv`, games otherwise."""
+    source = read_source(code)
+    bases = {base for node in source.environments for base in _base_names(node)}
+    return Setting.TOOLS if "ToolEnv" in bases else Setting.GAMES
 
 
 def _outermost(tree: ast.Module) -> Iterator[Function]:
