@@ -39,6 +39,8 @@ class AsyncGame:
         await self.owner.drive(self.core.closing(), self.line)
 
     async def ask(self, kind: int, body: bytes) -> Reply:
+        if self.owner.games > 1:
+            return await self.owner.drive(self.core.asking(kind, body), self.line)
         begun = self.core.begin(kind, body)
         if isinstance(begun, Reply):
             await self.owner.breathe()

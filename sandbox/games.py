@@ -8,7 +8,7 @@ from sandbox.child import Child
 from sandbox.driver import frames
 from sandbox.placing import Place
 from sandbox.replies import BadFrame, read_batch, read_reply
-from sandbox.waiting import Waiting, finish
+from sandbox.waiting import TURN, Waiting, finish
 from sandbox.zygotes import pid_behind
 from spade.outcomes import CallOutcome, Reply, Step
 
@@ -57,22 +57,34 @@ class LocalGame:
         finish(self.closing())
 
     def begin(self, kind: int, body: bytes) -> "Reply | Waiting[Reply]":
-        """Start a call, and wait a moment for the answer when the program has been quick."""
+        """Start a call; the reply at once if the program is quick, else a generator that waits for it."""
         if self.ended is not None:
             return self.ended
         started = time.monotonic()
         try:
-            received = self.exchange(kind, body)
+            self.child.send(kind, body)
+            received = self.at_once()
             if received is not None:
                 reply = read_reply(*received, kind, time.monotonic() - started)
                 return reply if reply.outcome in ALIVE else self.dying(reply, started)
         except (EOFError, BadFrame) as error:
             return self.failing(error, started)
-        return self.continuing(kind, started)
+        return self.concluding(kind, self.patience(started), started)
 
-    def exchange(self, kind: int, body: bytes) -> tuple[int, bytes] | None:
-        """Send a request; the answer too, if the program is a quick one and has it at once."""
+    def asking(self, kind: int, body: bytes) -> Waiting[Reply]:
+        """The same call where many games are played at once: all are asked before any is waited for."""
+        if self.ended is not None:
+            return self.ended
+        started = time.monotonic()
+        return (yield from self.concluding(kind, self.exchange(kind, body, started), started))
+
+    def exchange(self, kind: int, body: bytes, started: float) -> Waiting[tuple[int, bytes]]:
         self.child.send(kind, body)
+        yield TURN
+        return self.at_once() or (yield from self.patience(started))
+
+    def at_once(self) -> tuple[int, bytes] | None:
+        """The answer, if the program is a quick one and has it within a moment."""
         if not self.quick:
             return None
         received = self.child.receive(0)
@@ -94,19 +106,17 @@ class LocalGame:
             self.slow_calls = 0
         return received
 
-    def continuing(self, kind: int, started: float) -> Waiting[Reply]:
-        """The rest of a call whose request has been sent."""
+    def concluding(self, kind: int, coming: Waiting[tuple[int, bytes]], started: float) -> Waiting[Reply]:
+        """The reply to a single call from the answer that comes, or what its failing means."""
         try:
-            received = yield from self.patience(started)
+            received = yield from coming
             reply = read_reply(*received, kind, time.monotonic() - started)
         except (TimeoutError, EOFError, BadFrame) as error:
             return (yield from self.failing(error, started))
         except GeneratorExit:
             self.abandon()
             raise
-        if reply.outcome in ALIVE:
-            return reply
-        return (yield from self.dying(reply, started))
+        return reply if reply.outcome in ALIVE else (yield from self.dying(reply, started))
 
     def play_many(self, actions: Sequence[str]) -> Waiting[Reply]:
         """A batch, in as many frames as it takes."""
@@ -114,32 +124,22 @@ class LocalGame:
             return self.ended
         started = time.monotonic()
         played: list[Step] = []
+        last = Reply(CallOutcome.OK)
         try:
-            while len(played) < len(actions):
+            while len(played) < len(actions) and last.ok and not over(played):
                 body, count = pack_some(actions, len(played))
-                sent = time.monotonic()
-                received = self.exchange(frames.PLAY_MANY, body)
-                if received is None:
-                    received = yield from self.patience(sent)
-                batch = read_batch(*received, count)
-                played += batch.reply.steps
-                if not batch.reply.ok or over(played):
-                    return (yield from self.concluding(batch.reply, played, started))
+                received = yield from self.exchange(frames.PLAY_MANY, body, time.monotonic())
+                last = read_batch(*received, count)
+                played += last.steps
+            self.place.slow()
+            if last.outcome not in ALIVE:
+                yield from self.dying(last, started)
         except (TimeoutError, EOFError, BadFrame) as error:
-            reply = yield from self.failing(error, started)
-            return Reply(reply.outcome, steps=tuple(played), detail=reply.detail, seconds=reply.seconds)
+            last = yield from self.failing(error, started)
         except GeneratorExit:
             self.abandon()
             raise
-        return Reply(CallOutcome.OK, steps=tuple(played), seconds=time.monotonic() - started)
-
-    def concluding(self, last: Reply, played: list[Step], started: float) -> Waiting[Reply]:
-        """The reply to a batch that ended early, with every step that was played."""
-        reply = Reply(last.outcome, steps=tuple(played), detail=last.detail, seconds=time.monotonic() - started)
-        if reply.outcome in ALIVE:
-            return reply
-        yield from self.dying(last, started)
-        return reply
+        return Reply(last.outcome, steps=tuple(played), detail=last.detail, seconds=time.monotonic() - started)
 
     def failing(self, error: Exception, started: float) -> Waiting[Reply]:
         """What a broken call means, once the process is surely gone."""

@@ -121,7 +121,7 @@ def bubblewrap(launch: Launch) -> list[str]:
     prefix = sys.base_prefix
     namespaces = ["pid", "net", "ipc", "uts", "cgroup-try"]
     arguments = [program, *(f"--unshare-{name}" for name in namespaces), "--hostname", "sandbox"]
-    arguments += ["--new-session", "--clearenv"]
+    arguments += ["--clearenv"]
     for name, value in environment(launch).items():
         arguments += ["--setenv", name, value]
     as_root = os.geteuid() == 0

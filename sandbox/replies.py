@@ -2,7 +2,6 @@
 
 import math
 import struct
-from dataclasses import dataclass
 from itertools import repeat
 
 from sandbox.driver import frames
@@ -55,15 +54,6 @@ def stepped(step: Step, seconds: float) -> Reply:
 
 class BadFrame(ValueError):
     """The child broke the protocol; the text says how."""
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """What one frame of a batch brought."""
-
-    reply: Reply
-    cut: bool
-    """Whether the driver stopped early only because the observations grew large."""
 
 
 def read_reply(kind: int, body: bytes, asked: int, seconds: float = 0.0) -> Reply:
@@ -121,42 +111,42 @@ def read_actions(body: bytes) -> tuple[str, ...]:
         raise BadFrame(f"a solution with {error}") from error
 
 
-def read_batch(kind: int, body: bytes, asked: int) -> Batch:
-    """The steps of a batch of `asked` actions, and the failure that ended it if one did. Raises `BadFrame`."""
+def read_batch(kind: int, body: bytes, asked: int) -> Reply:
+    """The steps of a batch of `asked` actions (fewer when the driver cut it), and the failure that ended it if one did.
+
+    Raises `BadFrame`.
+    """
     if kind in FAILED:
-        return Batch(failure(kind, body), cut=False)
+        return failure(kind, body)
     if kind != frames.STEPPED_MANY or len(body) < frames.BATCH.size:
         raise BadFrame(f"a reply of kind {kind} to a batch")
-    count, ending, size = frames.BATCH.unpack_from(body)
-    texts_at = frames.BATCH.size + 13 * count
-    if count > asked or len(body) < texts_at + size:
-        raise BadFrame(f"a batch of {count} steps to {asked} actions")
-    steps = read_steps(body, count, texts_at, size)
+    count, ending, flags, size = frames.BATCH.unpack_from(body)
+    texts_at = frames.BATCH.size + 12 * count
+    if count > asked or flags > 3 or len(body) < texts_at + size:
+        raise BadFrame(f"a batch of {count} steps to {asked} actions, with flags {flags}")
+    steps = read_steps(body, count, flags, body[texts_at : texts_at + size])
     if ending in FAILED:
         failed = failure(ending, body[texts_at + size :])
-        return Batch(Reply(failed.outcome, steps=steps, detail=failed.detail), cut=False)
-    over = bool(steps) and (steps[-1].terminated or steps[-1].truncated)
-    cut = ending == frames.CUT and bool(steps)
-    if not (over or cut or count == asked) or ending not in (0, frames.CUT):
+        return Reply(failed.outcome, steps=steps, detail=failed.detail)
+    whole = count == asked or (count and (flags or ending == frames.CUT))
+    if not whole or ending not in (0, frames.CUT):
         raise BadFrame(f"a batch that stopped after {count} of {asked} steps for no reason")
-    return Batch(Reply(CallOutcome.OK, steps=steps), cut=cut and not over)
+    return Reply(CallOutcome.OK, steps=steps)
 
 
-def read_steps(body: bytes, count: int, texts_at: int, size: int) -> tuple[Step, ...]:
-    """The steps of a batch whose head has been read; only the last may end the episode."""
+def read_steps(body: bytes, count: int, flags: int, text: bytes) -> tuple[Step, ...]:
+    """The steps of a batch whose head has been read. The flags are the last step's; the others did not end anything."""
     numbers = struct.unpack_from(f"<{count}d{count}I", body, frames.BATCH.size)
     rewards, lengths = numbers[:count], numbers[count:]
-    flags = body[texts_at - count : texts_at]
-    if not all(map(math.isfinite, rewards)) or any(flags[:-1]) or (count and flags[-1] > 3):
-        raise BadFrame("a batch with impossible rewards or flags")
+    if not all(map(math.isfinite, rewards)):
+        raise BadFrame("a batch with a reward that is not finite")
     try:
-        observations = frames.split_text(read_text(body[texts_at : texts_at + size]), lengths)
+        observations = frames.split_text(read_text(text), lengths)
     except ValueError as error:
         raise BadFrame(f"a batch with {error}") from error
-    if size > frames.MAX_OBSERVATION and any(len(each.encode()) > frames.MAX_OBSERVATION for each in observations):
+    if len(text) > frames.MAX_OBSERVATION and any(len(each.encode()) > frames.MAX_OBSERVATION for each in observations):
         raise BadFrame("a batch with an observation over the limit")
-    terminated, truncated = FLAGS[flags[-1]] if count else (False, False)
     steps = list(map(step_of, observations, rewards, repeat(False), repeat(False)))
-    if terminated or truncated:
-        steps[-1] = step_of(observations[-1], rewards[-1], terminated, truncated)
+    if steps and flags:
+        steps[-1] = step_of(observations[-1], rewards[-1], *FLAGS[flags])
     return tuple(steps)

@@ -10,6 +10,8 @@ T = TypeVar("T")
 Wait = tuple[int, float]
 """A descriptor and at most how many seconds to wait until it can be read. Driven on early or late, the generator looks
 for itself."""
+TURN: Wait = (-1, 0.0)
+"""Nothing to wait for: a good moment for others to go on."""
 Waiting = Generator[Wait, None, T]
 
 
@@ -17,7 +19,9 @@ def finish(waiting: Waiting[T]) -> T:
     """Drive a generator to its end in this thread."""
     try:
         while True:
-            readable(*next(waiting))
+            wait = next(waiting)
+            if wait != TURN:
+                readable(*wait)
     except StopIteration as done:
         value: T = done.value
         return value

@@ -89,8 +89,7 @@ class Watch:
 
     async def breathe(self) -> None:
         self.quick += 1
-        if self.quick >= BREATH or self.quick * self.games >= BREATH * FEW:
-            self.quick = 0
+        if self.quick % BREATH == 0:
             await asyncio.sleep(0)
 
     async def drive(self, waiting: Waiting[T], line: Line | None = None) -> T:
@@ -99,6 +98,10 @@ class Watch:
         try:
             while True:
                 descriptor, seconds = next(waiting)
+                if descriptor < 0:
+                    if self.games > 1:
+                        await asyncio.sleep(0)
+                    continue
                 if descriptor not in lines:
                     lines[descriptor] = Line(self, descriptor)
                 await lines[descriptor].wait(seconds)

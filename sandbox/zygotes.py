@@ -55,6 +55,9 @@ class Zygote:
                     stderr=errors,
                     env=environment(launch),
                     cwd="/",
+                    # One session for the server and all programs: no terminal, and one share of the processor where
+                    # the kernel shares it out by session.
+                    start_new_session=True,
                 )
             except OSError as error:
                 self.control.close()

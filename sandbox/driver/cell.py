@@ -83,11 +83,10 @@ def lock_down(ground: Ground, data: int, spec: dict[str, Any]) -> None:
 
 
 def enter(layers: Layers, data: int, spec: dict[str, Any]) -> str | None:
-    """A session, descriptors and a scratch folder of its own. Answers the folder, or None where there is none."""
+    """Signals, descriptors and a scratch folder of its own. Answers the folder, or None where there is none."""
     for number in (signal.SIGINT, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     signal.set_wakeup_fd(-1)
-    os.setsid()
     nothing = os.open("/dev/null", os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)

@@ -15,9 +15,9 @@ SEED = struct.Struct("<q")
 COUNT = struct.Struct("<I")
 STEP = struct.Struct("<dB")
 """Reward and flags (1 terminated, 2 truncated), before the observation."""
-BATCH = struct.Struct("<IBI")
-"""How many steps, how it ended (0, `CUT` or the kind of a failure), bytes of all observations together. Then rewards,
-lengths in characters, flags, observations, and the words of the failure."""
+BATCH = struct.Struct("<IBBI")
+"""How many steps, how it ended (0, `CUT` or the kind of a failure), flags of the last step, bytes of all observations
+together. Then rewards, lengths in characters, observations, and the words of the failure."""
 
 MAX_FRAME = 1 << 20
 """Bytes of a reply; a longer one is refused before it is read."""

@@ -10,7 +10,8 @@ from . import frames
 from .program import Violation, explain, load
 
 SURELY_SHORT = frames.MAX_OBSERVATION // 4
-"""Characters that are within the limit however they are encoded."""
+SURELY_FITTING = frames.MAX_BATCH_TEXT // 4
+"""Characters that are within the limits however they are encoded."""
 CONTROL = 3
 """The descriptor of the only way in and out."""
 
@@ -64,12 +65,9 @@ class Server:
 
     def play_many(self, body: bytes) -> tuple[int, bytes]:
         """Play until the first end or failure; steps before a failure are kept."""
-        step = self.method("step")
         batch = Batch()
         try:
-            for action in frames.unpack_texts(body, frames.MAX_ACTIONS):
-                if batch.add(step(action)):
-                    break
+            batch.play(self.method("step"), frames.unpack_texts(body, frames.MAX_ACTIONS))
         except BaseException as error:  # noqa: BLE001
             batch.ending, batch.detail = self.failure(error)
         return frames.STEPPED_MANY, batch.pack()
@@ -98,35 +96,38 @@ class Batch:
     def __init__(self) -> None:
         self.observations: list[str] = []
         self.rewards: list[float] = []
-        self.flags = bytearray()
-        self.size = self.ending = 0
+        self.flags = self.ending = 0
         self.detail = b""
 
-    def add(self, result: Any) -> bool:
-        """Take one result of `step`. Answers whether the batch is over; raises `Violation`."""
-        if type(result) is tuple and len(result) == 5:
+    def play(self, step: Callable[[str], Any], actions: list[str]) -> None:
+        """Play until the first end, or until the frame is full. Raises `Violation`, or what the program raises."""
+        keep_observation, keep_reward = self.observations.append, self.rewards.append
+        size = 0
+        for action in actions:
+            result = step(action)
+            if type(result) is not tuple or len(result) != 5:
+                checked_step(result)
             observation, reward, terminated, truncated, info = result
             if (
-                type(observation) is str
-                and type(reward) is float
-                and reward - reward == 0.0
-                and type(terminated) is bool
-                and type(truncated) is bool
-                and type(info) is dict
-                and len(observation) <= SURELY_SHORT
+                type(observation) is not str
+                or type(reward) is not float
+                or reward - reward != 0.0
+                or type(terminated) is not bool
+                or type(truncated) is not bool
+                or type(info) is not dict
+                or len(observation) > SURELY_SHORT
             ):
-                return self.keep(observation, reward, terminated + 2 * truncated)
-        text, reward, flags = checked_step(result)
-        return self.keep(text.decode(), reward, flags)
-
-    def keep(self, observation: str, reward: float, flags: int) -> bool:
-        self.observations.append(observation)
-        self.rewards.append(reward)
-        self.flags.append(flags)
-        self.size += len(observation)
-        if self.size > frames.MAX_BATCH_TEXT >> 2 and not flags:
-            self.ending = frames.CUT
-        return bool(flags or self.ending)
+                text, reward, _ = checked_step(result)
+                observation = text.decode()
+            keep_observation(observation)
+            keep_reward(reward)
+            if terminated or truncated:
+                self.flags = terminated + 2 * truncated
+                return
+            size += len(observation)
+            if size > SURELY_FITTING:
+                self.ending = frames.CUT
+                return
 
     def pack(self) -> bytes:
         try:
@@ -135,9 +136,9 @@ class Batch:
             self.cut_at_surrogate()
             text = "".join(self.observations).encode()
         count = len(self.observations)
-        head = frames.BATCH.pack(count, self.ending, len(text))
+        head = frames.BATCH.pack(count, self.ending, self.flags, len(text))
         numbers = struct.pack(f"<{count}d{count}I", *self.rewards, *map(len, self.observations))
-        return b"".join((head, numbers, self.flags, text, self.detail))
+        return b"".join((head, numbers, text, self.detail))
 
     def cut_at_surrogate(self) -> None:
         """Keep the steps before the first text that cannot be encoded; that one is the failure."""
@@ -145,8 +146,8 @@ class Batch:
             try:
                 encoded(observation, "the observation")
             except Violation as violation:
-                self.ending, self.detail = frames.VIOLATED, str(violation).encode()
-                del self.observations[at:], self.rewards[at:], self.flags[at:]
+                self.ending, self.flags, self.detail = frames.VIOLATED, 0, str(violation).encode()
+                del self.observations[at:], self.rewards[at:]
                 return
 
 

@@ -321,10 +321,11 @@ def crashes_and_protocol() -> Iterator[Hostile]:
     }.items():
         yield stepping(f"forged answer: {name}", f"os.write(3, {body})\nwhile True: pass", PROTOCOL)
     for name, body in {
-        "a million steps": "struct.pack('<IIBIBI', 14, 3, 4, 10 ** 6, 0, 0)",
-        "too few steps": "struct.pack('<IIBIBI', 14, 3, 4, 0, 0, 0)",
-        "lengths that lie": "struct.pack('<IIBIBIdIB', 27, 3, 4, 1, 0, 0, 1.0, 10 ** 9, 0)",
-        "not a number": "struct.pack('<IIBIBIdIB', 27, 3, 4, 1, 0, 0, math.nan, 0, 0)",
+        "a million steps": "struct.pack('<IIBIBBI', 15, 3, 4, 10 ** 6, 0, 0, 0)",
+        "too few steps": "struct.pack('<IIBIBBI', 15, 3, 4, 0, 0, 0, 0)",
+        "lengths that lie": "struct.pack('<IIBIBBIdI', 27, 3, 4, 1, 0, 0, 0, 1.0, 10 ** 9)",
+        "not a number": "struct.pack('<IIBIBBIdI', 27, 3, 4, 1, 0, 0, 0, math.nan, 0)",
+        "strange flags": "struct.pack('<IIBIBBIdI', 27, 3, 4, 1, 0, 9, 0, 1.0, 0)",
     }.items():
         forged = stepping(f"forged batch: {name}", f"os.write(3, {body})\nwhile True: pass", PROTOCOL)
         yield Hostile(forged.name, forged.program, forged.ends, batched=True)
