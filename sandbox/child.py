@@ -19,7 +19,7 @@ BRIEF = struct.pack("@ll", 0, 500)
 """Receive timeout of the quick attempt, in seconds and microseconds; the kernel rounds it up to its own tick."""
 SLICE, LONG_SLICE = 0.02, 0.25
 """How soon and how often a waiting call looks at the clock, in seconds."""
-PATIENCE = 30.0
+PATIENCE = 120.0
 """A program that the machine starves may take this many times its wall budget, and no more. It cannot feign to starve:
 only time in which it was ready to run and got no processor counts."""
 DEATH_SECONDS = 5.0

@@ -9,7 +9,6 @@ from sandbox.driver import frames
 from sandbox.placing import Place
 from sandbox.replies import BadFrame, read_batch, read_reply
 from sandbox.waiting import TURN, Waiting, finish
-from sandbox.zygotes import pid_behind
 from spade.outcomes import CallOutcome, Reply, Step
 
 MAX_ACTION = 1 << 16
@@ -38,7 +37,7 @@ class LocalGame:
         self.slow_calls = 0
         self.doubt = 1
         """After so many slow calls in a row the program gets another chance to be quick."""
-        self.place = Place(pid_behind(child.pidfd))
+        self.place = Place(child.pidfd)
 
     def reset(self, seed: int) -> Reply:
         return settle(self.begin(frames.RESET, frames.SEED.pack(seed)))

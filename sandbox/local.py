@@ -80,8 +80,9 @@ class LocalSandbox:
         unfit = refusal(program)
         if unfit:
             return Reply(CallOutcome.ENV_PROTOCOL, detail=unfit), None
-        game = LocalGame((yield from self.child(limits, hash_seed, guarded)))
-        game.quick = False
+        child, ready = yield from self.child(limits, hash_seed, guarded)
+        game = LocalGame(child)
+        game.quick = ready
         begun = game.begin(frames.LOAD, program.encode())
         reply = begun if isinstance(begun, Reply) else (yield from begun)
         game.quick = True
@@ -92,8 +93,8 @@ class LocalSandbox:
         yield from game.closing()
         return reply, None
 
-    def child(self, limits: Limits, hash_seed: int, guarded: bool) -> Waiting[Child]:
-        """A cell nobody has used: from the pool, or a new one."""
+    def child(self, limits: Limits, hash_seed: int, guarded: bool) -> Waiting[tuple[Child, bool]]:
+        """A cell nobody has used, and whether it came from the pool."""
         for attempt in range(TRIES):
             pooled = self.from_pool(limits, hash_seed) if guarded else None
             newborn = pooled or self.zygote(hash_seed).spawn(limits, guarded)
@@ -104,7 +105,7 @@ class LocalSandbox:
                 if attempt == TRIES - 1:
                     raise
                 continue
-            return Child(newborn, pid, pidfd)
+            return Child(newborn, pid, pidfd), pooled is not None
         raise AssertionError
 
     def from_pool(self, limits: Limits, hash_seed: int) -> Newborn | None:

@@ -9,6 +9,8 @@ for long would then compete with its host; it is let go at its first slow answer
 import ctypes
 import os
 
+from sandbox.zygotes import pid_behind
+
 FIRST, EVERY = 8, 256
 """Quick answers before a program is moved, and between two looks at where the host is."""
 
@@ -16,10 +18,10 @@ FIRST, EVERY = 8, 256
 class Place:
     """Where one process runs. Costs a counter per answer."""
 
-    __slots__ = ("answers", "core", "pid")
+    __slots__ = ("answers", "core", "pidfd")
 
-    def __init__(self, pid: int) -> None:
-        self.pid = pid
+    def __init__(self, pidfd: int) -> None:
+        self.pidfd = pidfd
         self.core: int | None = None
         self.answers = 0
 
@@ -44,19 +46,9 @@ class Place:
 
     def move(self, cores: set[int]) -> None:
         try:
-            os.sched_setaffinity(self.pid, cores)
+            os.sched_setaffinity(pid_behind(self.pidfd), cores)
         except OSError:
             return
-
-
-class Anywhere(Place):
-    """Leaves a process where the kernel puts it."""
-
-    def quick(self) -> None:
-        return
-
-    def slow(self) -> None:
-        return
 
 
 def current_core() -> int:

@@ -37,7 +37,8 @@ class Ground:
 
     layers: Layers
     hash_seed: int
-    allowed: frozenset[str]
+    builtin_names: dict[str, Any]
+    """What guarded programs get; made once, since copying it would cost every cell a copy of the pages it touches."""
     readable: Sequence[tuple[int, bool]]
     server: int
     """A pidfd of the fork server, readable once it has ended."""
@@ -51,7 +52,7 @@ def become_cell(ground: Ground, data: int, spec: dict[str, Any]) -> None:
         os.write(CONTROL, frames.frame(0, frames.UNSTARTED, repr(error).encode()[: frames.MAX_DETAIL]))
         os._exit(97)
     try:
-        serve(ground.allowed if spec["guarded"] else None)
+        serve(ground.builtin_names if spec["guarded"] else None)
     finally:
         os._exit(98)
 

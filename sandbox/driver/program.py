@@ -51,16 +51,16 @@ def builtins_for(allowed: frozenset[str]) -> dict[str, Any]:
     return names | {"__import__": guarded_import(allowed)}
 
 
-def load(source: str, allowed: frozenset[str] | None) -> Any:
+def load(source: str, builtin_names: dict[str, Any] | None) -> Any:
     """Run the program's text and make its environment. Raises `Violation`, or whatever the program raises.
 
-    `allowed` None leaves imports and builtins as they are: for programs of ours that look for holes.
+    `builtin_names` None leaves imports and builtins as they are: for programs of ours that look for holes.
     """
     module = as_module(MODULE)
     names = vars(module)
     names["ToolEnv"] = ToolEnv
-    if allowed is not None:
-        names["__builtins__"] = builtins_for(allowed)
+    if builtin_names is not None:
+        names["__builtins__"] = builtin_names
     exec(compile(source, FILENAME, "exec", dont_inherit=True), names)  # noqa: S102
     return environment_class(names)()
 

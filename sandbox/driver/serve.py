@@ -2,12 +2,14 @@
 
 import math
 import os
+import select
 import struct
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from . import frames
-from .program import Violation, explain, load
+from .program import MODULE, Violation, explain, load
 
 SURELY_SHORT = frames.MAX_OBSERVATION // 4
 SURELY_FITTING = frames.MAX_BATCH_TEXT // 4
@@ -16,11 +18,26 @@ CONTROL = 3
 """The descriptor of the only way in and out."""
 
 
+REHEARSAL = (
+    (
+        frames.LOAD,
+        b"import random\nclass RehearsalEnv:\n"
+        b"  def reset(self, seed=None): return f'{random.Random(seed).random()}', {}\n"
+        b"  def step(self, action): return action, 0.0, False, False, {}\n"
+        b"  def solution(self): return []\n",
+    ),
+    (frames.RESET, frames.SEED.pack(0)),
+    (frames.PLAY, b"x"),
+    (frames.PLAY_MANY, frames.pack_texts(["x"])),
+    (frames.SOLVE, b""),
+)
+
+
 class Server:
     """One program and its environment, once loaded."""
 
-    def __init__(self, allowed: frozenset[str] | None) -> None:
-        self.allowed = allowed
+    def __init__(self, builtin_names: dict[str, Any] | None) -> None:
+        self.builtin_names = builtin_names
         self.source = ""
         self.environment: Any = None
         self.handlers: dict[int, Callable[[bytes], tuple[int, bytes]]] = {
@@ -48,7 +65,7 @@ class Server:
 
     def load(self, body: bytes) -> tuple[int, bytes]:
         self.source = body.decode()
-        self.environment = load(self.source, self.allowed)
+        self.environment = load(self.source, self.builtin_names)
         return frames.LOADED, b""
 
     def reset(self, body: bytes) -> tuple[int, bytes]:
@@ -215,9 +232,25 @@ def read_request(waiting: bytes) -> tuple[int, int, bytes, bytes]:
     return sequence, kind, waiting[head.size : end], waiting[end:]
 
 
-def serve(allowed: frozenset[str] | None) -> None:
+def rehearse(builtin_names: dict[str, Any] | None) -> None:
+    """Play a program of ours: code runs faster the second time, and memory shared with the parent is copied now."""
+    server = Server(builtin_names)
+    for kind, body in REHEARSAL:
+        if server.answer(kind, body)[0] in frames.FAILURES:
+            raise RuntimeError("the rehearsal failed")
+    sys.modules.pop(MODULE)
+
+
+def asked() -> bool:
+    """Whether a request is waiting."""
+    return bool(select.select([CONTROL], [], [], 0)[0])
+
+
+def serve(builtin_names: dict[str, Any] | None) -> None:
     """Answer requests until the other end closes."""
-    server = Server(allowed)
+    if not asked():
+        rehearse(builtin_names)
+    server = Server(builtin_names)
     waiting = b""
     while True:
         sequence, kind, body, waiting = read_request(waiting)

@@ -19,9 +19,12 @@ from typing import Any
 from . import kernel, landlock, seccomp
 from .cell import Ground, Layers, become_cell, become_user
 from .controls import control_clock, control_randomness, pure_datetime
-from .serve import CONTROL
+from .program import builtins_for
+from .serve import CONTROL, rehearse
 
 REMEMBERED_EXITS = 4096
+REHEARSALS = 50
+"""Enough for the interpreter to settle on the fast forms of the driver's code."""
 
 
 class Server:
@@ -35,7 +38,7 @@ class Server:
         self.ground = Ground(
             layers=self.probe(),
             hash_seed=config["hash_seed"],
-            allowed=frozenset(config["allowed"]),
+            builtin_names=builtins_for(frozenset(config["allowed"])),
             readable=landlock.open_paths(config["readable"]),
             server=self.own_pidfd,
         )
@@ -184,6 +187,8 @@ def main(descriptor: int, config: dict[str, Any]) -> None:
     reserve_low_descriptors()
     import_ahead(config["import_ahead"])
     server = Server(socket.socket(fileno=descriptor), config)
+    for _ in range(REHEARSALS):
+        rehearse(server.ground.builtin_names)
     # Every cell is a copy of this process: what is set here starts alike in all of them.
     control_clock(config["hash_seed"])
     control_randomness(config["hash_seed"])

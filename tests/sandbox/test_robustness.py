@@ -128,10 +128,10 @@ def test_nothing_is_left_after_closing(warm: int, local: LocalSandbox) -> None:
 
 
 def test_waiting_for_a_processor_is_not_held_against_a_program(local: LocalSandbox) -> None:
-    """Five programs that each need most of their wall budget as CPU time share one core, and none is killed for it."""
+    """Five programs that need two fifths of their wall budget as CPU time share one core; none is killed for it."""
     core = min(os.sched_getaffinity(0))
-    busy = "from resource import getrusage\nwhile sum(getrusage(0)[:2]) < 0.5: sum(range(10_000))"
-    limits = Limits(wall_seconds=1.0, cpu_seconds=20)
+    busy = "from resource import getrusage\nwhile sum(getrusage(0)[:2]) < 0.2: sum(range(10_000))"
+    limits = Limits(wall_seconds=0.5, cpu_seconds=20)
     opened = [local.open(running(in_step=busy), limits, guarded=False) for _ in range(5)]
     games = [game for _, game in opened if game is not None]
     for game in games:
