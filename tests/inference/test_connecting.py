@@ -1,11 +1,13 @@
 """What is wrong with an endpoint is said before the run starts, with the remedy."""
 
 import socket
+from pathlib import Path
 
 import pytest
 
 from inference.connecting import connect
 from inference.dialects import Dialect
+from inference.opening import open_model
 from spade.errors import Abort
 from spade.settings import ModelSettings
 from tests import fakes_endpoint as says
@@ -108,3 +110,10 @@ async def test_a_vllm_server_is_asked_whose_log_probabilities_it_returns(logprob
     async with FakeEndpoint(owned_by="vllm") as fake:
         fake.roads["/v1/completions"] = probe
         assert (await connected(fake)).served.draws is draws
+
+
+async def test_a_name_without_an_endpoint_is_refused(tmp_path: Path) -> None:
+    """Rather than quietly serving the embedded model under another's name."""
+    with pytest.raises(Abort, match="no endpoint is set"):
+        async with open_model(ModelSettings(name="qwen"), tmp_path):
+            pass
