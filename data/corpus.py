@@ -66,7 +66,7 @@ def read_corpus(path: str, *, max_words: int) -> Corpus:
     broken: list[BrokenLine] = []
     found: dict[str, Document] = {}
     repeated = 0
-    for document in _documents(_lines(path), broken):
+    for document in _documents(lines_of(path), broken):
         cut = replace(document, text=cut_at_paragraph(document.text, max_words))
         repeated += cut.document_id in found
         found.setdefault(cut.document_id, cut)
@@ -79,7 +79,8 @@ def read_corpus(path: str, *, max_words: int) -> Corpus:
     return Corpus(path, tuple(found.values()), tuple(broken), repeated)
 
 
-def _lines(path: str) -> Iterator[bytes]:
+def lines_of(path: str) -> Iterator[bytes]:
+    """The lines of `package:NAME` or of a file. Raises `Abort` when it cannot be read."""
     if path.startswith(PACKAGED):
         resource = files("data").joinpath("corpora", f"{path.removeprefix(PACKAGED)}.jsonl")
         if not resource.is_file():
@@ -127,6 +128,15 @@ def _document(line: bytes) -> Document | str:
     return Document(text=text.strip(), metadata=tuple((k, canonical(v)) for k, v in sorted(rest.items())), **named)
 
 
+def text_of(line: bytes, keys: tuple[str, ...] = _TEXT_KEYS) -> str:
+    """The text of a JSONL line under the first of `keys` that has one; empty for any other line."""
+    try:
+        value: Any = json.loads(line)
+    except (ValueError, RecursionError):
+        return ""
+    return next((value[k] for k in keys if isinstance(value.get(k), str)), "") if isinstance(value, dict) else ""
+
+
 def _refuse(constant: str) -> None:
     """NaN and Infinity are Python's, not JSON's."""
     raise ValueError(constant)
@@ -159,7 +169,7 @@ def add_documents(source: Path, to: Path, license: str = "") -> tuple[int, int, 
     old = to.read_bytes() if to.exists() else b""
     held = {d.document_id for d in _documents(old.splitlines(), broken)}
     unread: list[BrokenLine] = []
-    lines = _lines(str(source)) if source.is_file() else _folder_lines(source)
+    lines = lines_of(str(source)) if source.is_file() else _folder_lines(source)
     fresh: dict[str, Document] = {}
     known = 0
     for document in _documents(lines, unread):

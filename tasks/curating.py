@@ -5,7 +5,8 @@ import asyncio
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
-from spade.curation import Decision, decide_positives
+from data.evidence import gathered
+from spade.curation import Decision, Pool, decide
 from spade.episodes import Arm, Episode
 from spade.replaying import replays
 from tasks.factory import Factory
@@ -16,12 +17,15 @@ REPLAYS_AT_ONCE = 16
 
 @task(cache_policy=NO_CACHE)
 async def curate(factory: Factory) -> list[Decision]:
-    """One stored decision an episode. The order of plays, not of arrival, settles which duplicate stays."""
+    """One stored decision an episode and pool. The order of plays, not of arrival, settles which duplicate stays."""
     episodes = factory.progress.all_episodes()
     replayed = await _replayed(factory, [e for e in episodes if e.won and e.asked.arm is Arm.PLAIN])
-    decisions = list(decide_positives(episodes, replayed))
+    settings = factory.settings.curation
+    evidence = gathered(factory.progress.catalog, factory.progress.cycle.cycle_id, episodes, settings, replayed)
+    decisions = list(decide(episodes, evidence, settings.rules()))
     factory.progress.keep_decisions(decisions)
-    factory.watcher.saw("curated", factory.progress.cycle.cycle_id, kept=sum(d.kept for d in decisions))
+    kept = sum(d.kept for d in decisions if d.pool is Pool.POSITIVE)
+    factory.watcher.saw("curated", factory.progress.cycle.cycle_id, kept=kept)
     return decisions
 
 

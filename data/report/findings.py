@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from data.report.cycles import Count, CycleReport, EnvironmentLine, total
+from spade.curation import Pool
 from spade.outcomes import EpisodeOutcome
 from spade.scores import ArmScore
 from spade.summary import BAND
@@ -135,7 +136,7 @@ def _without_regret(made: tuple[EnvironmentLine, ...]) -> "Counter[str]":
 
 
 def _left_out(report: CycleReport) -> str:
-    reasons = [d for d in report.decisions if not d.kept]
+    reasons = [d for d in report.decisions if not d.kept and d.pool == Pool.POSITIVE]
     if not report.decisions:
         return "nothing was decided about any episode"
     return ", ".join(f"{d.n} {d.name}" for d in reasons) or "no export was made"
