@@ -7,11 +7,11 @@ from itertools import cycle, islice
 
 from spade.gates.answers import readings
 from spade.gates.facts import Facts, Player
-from spade.gates.interaction import effective_turns, teaches
+from spade.gates.interaction import effective_turns, greets_alike, teaches
 from spade.gates.literals import literals, normal, offered
 from spade.gates.probe import Script, saying
 from spade.gates.reading import suspects
-from spade.gates.scripts import everything, nonsense, own_words, redrawn, vocabulary, written_constants
+from spade.gates.scripts import everything, nonsense, own_words, redrawn, spoken_verbs, vocabulary, written_constants
 from spade.identity import digest, rng_for
 from spade.settings import GateSettings
 
@@ -92,10 +92,11 @@ def reading_scripts(facts: Facts) -> list[Script]:
     for seed, actions in list(solved.items())[:3]:
         lengths = range(1, min(len(actions), 4))
         scripts += [saying(Player.SUFFIX, seed, actions[-length:]) for length in lengths]
+    tries = max(1, facts.cap - 1)
     for seed, actions in solved.items():
-        wrong = next((a for a in finals if a != actions[-1]), None) if actions else None
+        wrong = next((a for a in finals if a != actions[-1]), None)
         if wrong is not None:
-            scripts.append(saying(Player.PROBE, seed, [wrong], note="final"))
+            scripts.append(saying(Player.PROBE, seed, [wrong] * tries, note="final"))
     return scripts
 
 
@@ -111,14 +112,21 @@ def probe_scripts(facts: Facts, settings: GateSettings, *, more: bool = False) -
 
     `more` asks for the second half of the actions, for games that did not teach by the first.
     """
-    if effective_turns(facts) >= settings.min_turns or (more and teaches(facts)):
+    if (effective_turns(facts) >= settings.min_turns and not greets_alike(facts)) or (more and teaches(facts)):
         return []
     words = vocabulary([r.observation for r in facts.greetings.values()], list(facts.solved.values()))
     rng = rng_for(0, "probes", digest(facts.source.code))
     shown = list(dict.fromkeys(action for reply in facts.greetings.values() for action in offered(reply.observation)))
     drawn = [redrawn(action, rng) for action in shown[:PROBES] for _ in range(2)]
     first = [*words.pool[:2], *shown[:2], *drawn[:2]]
-    rest = [*words.pool[2:PROBES], *(words.draw(rng) for _ in range(PROBES)), *shown[2 : 2 + PROBES], *drawn[2:]]
+    greetings = [reply.observation for reply in facts.greetings.values()]
+    rest = [
+        *words.pool[2:PROBES],
+        *spoken_verbs(facts.source, greetings),
+        *(words.draw(rng) for _ in range(PROBES)),
+        *shown[2 : 2 + PROBES],
+        *drawn[2:],
+    ]
     wrong = [action for action in dict.fromkeys(rest if more else first) if not (more and action in first)]
     solved = facts.solved
     return [
@@ -127,17 +135,18 @@ def probe_scripts(facts: Facts, settings: GateSettings, *, more: bool = False) -
 
 
 def after_reading(facts: Facts) -> list[Script]:
-    """After one wrong answer: what its reply prints, as the next answer."""
+    """After wrong answers: what a reply prints, as the next answer; of later replies only what is right."""
     scripts = []
     for play in facts.by(Player.PROBE):
-        if play.note == "final" and play.steps and not play.ended:
-            known = {*literals(play.observation), *play.sent}
-            picks = list(dict.fromkeys(readings(play.steps[0].observation, facts.finals).values()))
-            scripts += [
-                saying(Player.READER, play.seed, [*play.sent, pick], note="reply")
-                for pick in picks
-                if pick not in known
-            ]
+        known = {*literals(play.observation), *play.sent}
+        answer = normal(facts.solved[play.seed][-1]) if play.seed in facts.solved else ""
+        for at, step in enumerate(play.steps if play.note == "final" else (), 1):
+            if step.terminated or step.truncated:
+                break
+            picks = dict.fromkeys(readings(step.observation, facts.finals).values())
+            new = [pick for pick in picks if pick not in known and (at == 1 or normal(pick) == answer)]
+            known.update(new)
+            scripts += [saying(Player.READER, play.seed, [*play.sent[:at], pick], note="reply") for pick in new]
     return scripts
 
 

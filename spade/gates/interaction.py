@@ -3,7 +3,8 @@
 import re
 
 from spade.gates.facts import Facts, Play, Player
-from spade.gates.literals import normal
+from spade.gates.literals import normal, varying
+from spade.outcomes import Step
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _TOKEN = re.compile(r"\w+|[^\w\s]")
@@ -21,15 +22,20 @@ def effective_turns(facts: Facts) -> int:
     return min([*lengths, *shortcuts])
 
 
+def greets_alike(facts: Facts) -> bool:
+    """Whether the first observation says the same on every instance, so that all must come from the replies."""
+    return len({reply.observation for reply in facts.greetings.values()}) == 1
+
+
 def teaches(facts: Facts) -> bool:
     """Whether the same wrong action is answered differently on different instances, and different ones differently on
     one instance, with something that the first observation did not say already, while the episode goes on."""
     by_action: dict[str, dict[int, str]] = {}
     probes = _probes(facts)
-    steady = _steady(probes)
+    steady, own = _steady(probes), _own_words(facts)
     for play in probes:
         echoed = set(_TOKEN.findall(play.sent[0].casefold())) - steady[play.seed]
-        by_action.setdefault(play.sent[0], {})[play.seed] = _news(play, echoed | _own_words(play, facts))
+        by_action.setdefault(play.sent[0], {})[play.seed] = _news(play, echoed | own.get(play.seed, set()))
     across_seeds = any(len(set(replies.values())) > 1 for replies in by_action.values())
     by_seed: dict[int, set[str]] = {}
     for replies in by_action.values():
@@ -39,7 +45,11 @@ def teaches(facts: Facts) -> bool:
 
 
 def _probes(facts: Facts) -> list[Play]:
-    return [p for p in facts.by(Player.PROBE) if p.failure is None and p.steps and not p.ended]
+    return [p for p in facts.by(Player.PROBE) if p.failure is None and p.steps and not _over(p.steps[0])]
+
+
+def _over(step: Step) -> bool:
+    return step.terminated or step.truncated
 
 
 def _steady(probes: list[Play]) -> dict[int, set[str]]:
@@ -60,8 +70,12 @@ def _news(play: Play, masked: set[str]) -> str:
     return re.sub(r"_( _)*", "_", " ".join(tokens))
 
 
-def _own_words(play: Play, facts: Facts) -> set[str]:
-    """Tokens of this instance's first observation that not every instance's has."""
-    every = [set(_TOKEN.findall(r.observation.casefold())) for r in facts.greetings.values() if r.ok]
-    shared = set.intersection(*every) if every else set()
-    return set(_TOKEN.findall(play.observation.casefold())) - shared
+def _own_words(facts: Facts) -> dict[int, set[str]]:
+    """Per instance the tokens that are its own: words that not every first observation has, and all numbers of those
+    lines that not every first observation has."""
+    texts = {seed: reply.observation.casefold() for seed, reply in facts.greetings.items() if reply.ok}
+    every = {seed: set(_TOKEN.findall(text)) for seed, text in texts.items()}
+    shared = set.intersection(*every.values()) if every else set()
+    lines = varying(texts)
+    numbers = {seed: {t for t in _TOKEN.findall(text) if t.isdecimal()} for seed, text in lines.items()}
+    return {seed: (tokens - shared) | numbers[seed] for seed, tokens in every.items()}

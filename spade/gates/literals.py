@@ -91,7 +91,7 @@ def menu(text: str) -> list[str]:
 def offered(text: str) -> list[str]:
     """Whole actions that an observation shows: the contents of example boxes, and quoted phrases with blanks filled."""
     found: dict[str, None] = dict.fromkeys(word.strip() for word in _BOXED.findall(text))
-    for phrase in _quoted(text):
+    for phrase in (*_quoted(text), *menu(text)):
         for number in ("1", "3"):
             found.setdefault(re.sub(r"\b[A-Z]\b|\b[A-Z]{2,}\b|<\w+>|\[\w+\]", number, phrase.strip()))
     return [action for action in found if action]

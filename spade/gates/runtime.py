@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from statistics import median
 
 from spade.gates.facts import FRESH_PROCESSES, TOLERANCE, Facts, Play, Player, differing
-from spade.gates.verdicting import errored, failed, passed
-from spade.outcomes import CallOutcome, Reply
+from spade.gates.verdicting import errored, failed, passed, warned
+from spade.outcomes import CallOutcome, Reply, Step
 from spade.settings import GateSettings
 from spade.verdicts import Verdict
 
@@ -46,7 +46,7 @@ def observation_schema(facts: Facts, settings: GateSettings) -> Verdict:
     largest = max((len(text.encode("utf-8", "surrogatepass")) for text in texts), default=0)
     if largest > most:
         return failed(gate, f"An observation has {largest} bytes, more than {most}. Say less at once.", largest, most)
-    blank = _first(p for p in facts.plays if any(not s.observation.strip() for s in p.steps))
+    blank = _first(p for p in facts.plays if any(_mute(step) for step in p.steps))
     if blank is not None:
         return failed(gate, f"`step` returns an empty observation ({_named(blank)}); always say what happened.", 0, 1)
     return passed(gate, largest, most)
@@ -89,7 +89,7 @@ def state_contract(facts: Facts, _: GateSettings) -> Verdict:
         )
     reopened = _first(p for p in facts.plays if any(not (s.terminated or s.truncated) for s in p.after))
     if reopened is not None:
-        return failed(
+        return warned(
             gate, f"A step after the end reopens the episode ({_named(reopened)}); keep it ended until `reset`."
         )
     return passed(gate, turns, turns)
@@ -222,6 +222,11 @@ def _isolated(facts: Facts, gate: str, prop: str, message: str) -> Verdict:
     if not facts.isolation:
         return errored(gate, "The sandbox gave no isolation report.")
     return passed(gate, facts.isolation.get("level"))
+
+
+def _mute(step: Step) -> bool:
+    """Nothing said although the episode goes on; after the last step there is nothing left to say."""
+    return not (step.observation.strip() or step.terminated or step.truncated)
 
 
 def _ended_by(play: Play, turns: int) -> bool:

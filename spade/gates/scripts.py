@@ -11,6 +11,8 @@ from spade.gates.source import Source
 
 NONSENSE_WORDS = ("answer", "xyzzy", "quux")
 
+_WORD = re.compile(r"[^\W\d_]+")
+
 STATIC_FUZZ: tuple[str, ...] = (
     "",
     " ",
@@ -113,7 +115,7 @@ def shaped_fuzz(solutions: Sequence[Sequence[str]]) -> list[str]:
             re.sub(r"\d+", "-1", action),
             re.sub(r"\d+", "x", action),
             re.sub(r"\d+", "\u00b2", action),
-            re.sub(r"[^\W\d_]+", "7", action),
+            _WORD.sub("7", action),
             f"{action},",
             f"  {action}\n{action}  ",
         ):
@@ -128,7 +130,10 @@ def nonsense(pool: Sequence[str]) -> list[str]:
     """Well-formed actions without meaning: the shape of a legal one, filled with words and numbers of no instance."""
     made: dict[str, None] = dict.fromkeys(("", "\\boxed{}", *NONSENSE_WORDS))
     for action in pool[:3]:
-        made.setdefault(re.sub(r"[^\W\d_]+", "zq", re.sub(r"\d+", "7777777", action))[:500])
+        numbered = re.sub(r"\d+", "7777777", action)[:500]
+        verb, space, rest = numbered.partition(" ")
+        made.setdefault(_WORD.sub("zq", numbered))
+        made.setdefault(f"{verb} {_WORD.sub('zq', rest)}" if space else numbered)
     return list(made)
 
 
@@ -159,6 +164,16 @@ def written_constants(source: Source) -> list[str]:
     verbs = [text for text in found if text.isalpha()][:4]
     combined = [f"{verb} {words}" for words in lists if words for verb in verbs]
     return [text for text in (*found, *lists, *combined) if 0 < len(text) <= 60][:32]
+
+
+def spoken_verbs(source: Source, greetings: Sequence[str]) -> list[str]:
+    """Actions made of the words that the program compares something with, alone, with a number, and with words offered.
+
+    For games whose observation describes its actions without showing one.
+    """
+    verbs = [text for text in written_constants(source) if text.isalpha() and len(text) <= 12][:6]
+    words = list(dict.fromkeys(word for text in greetings for word in menu(text) if " " not in word))[:2]
+    return [f"{verb} {what}".strip() for verb in verbs for what in ("", "1", "3", *words)]
 
 
 def _fits(word: str, pool: Sequence[str]) -> bool:

@@ -1,10 +1,11 @@
 """Level 3: whether winning means something: solvable by its own proof, and not by chance, trick or reading."""
 
+from collections import Counter
 from statistics import fmean
 
 from spade.boxes import action_of
 from spade.gates.facts import TOLERANCE, Facts, Play, Player
-from spade.gates.interaction import effective_turns, teaches
+from spade.gates.interaction import effective_turns, greets_alike, teaches
 from spade.gates.reading import leaks
 from spade.gates.scripts import nonsense
 from spade.gates.verdicting import errored, failed, passed, warned
@@ -13,6 +14,8 @@ from spade.verdicts import Verdict
 
 CONSTANT_WINS = 3
 """Of five instances."""
+MIN_KINDS, MOST = 5, 0.8
+"""Different first actions, and the share of them with one and the same reward, that count as paying for taking part."""
 TRICK_WINS = 2
 """Instances on which a trick must win to count; once may be chance."""
 
@@ -101,6 +104,10 @@ def canary_floor(facts: Facts, _: GateSettings) -> Verdict:
     for player, message in tricks.items():
         if len({p.seed for p in facts.by(player) if p.won}) >= TRICK_WINS:
             return failed(gate, message, player.value)
+    price = _paid_for_taking_part(facts)
+    if price:
+        message = f"Nearly every first action earns {price:g}, right or wrong; pay for progress only."
+        return failed(gate, message, price, 0.0)
     paid = _paid_for_form(facts)
     if paid:
         return failed(
@@ -124,10 +131,15 @@ def interactive(facts: Facts, settings: GateSettings) -> Verdict:
     """Enough turns, or replies that teach what was hidden."""
     gate, needed = "semantic.interactive", settings.min_turns
     turns = effective_turns(facts)
-    if turns >= needed:
+    if turns >= needed and not greets_alike(facts):
         return passed(gate, turns, needed)
     if turns and teaches(facts):
         return passed(gate, turns, needed, "Hidden state: replies to wrong actions teach.")
+    if turns >= needed:
+        message = (
+            "The first observation and the replies are the same on every instance, so nobody can find the solution. "
+        )
+        return failed(gate, message + "Let replies reveal what is hidden.", turns, needed)
     message = (
         f"The game is over in {turns} turn(s) for one who knows, and replies to wrong actions teach nothing. Let the "
     )
@@ -194,6 +206,16 @@ def _constant_answer(facts: Facts) -> str | None:
         if len(seeds) >= CONSTANT_WINS and len(seeds) > 0.5 * len(tried[action]):
             return action
     return None
+
+
+def _paid_for_taking_part(facts: Facts) -> float:
+    """The one positive reward that most first actions of different kinds earn on most instances, if there is one."""
+    plays = [p for p in facts.by(Player.RANDOM, Player.CONSTANT) if p.steps and not p.won]
+    rewards = Counter(round(p.steps[0].reward, 6) for p in plays)
+    if len({p.sent[0] for p in plays}) < MIN_KINDS or not rewards:
+        return 0.0
+    reward, count = rewards.most_common(1)[0]
+    return reward if reward > TOLERANCE and count >= MOST * len(plays) else 0.0
 
 
 def _paid_for_form(facts: Facts) -> str:

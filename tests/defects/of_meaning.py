@@ -132,6 +132,18 @@ OF_MEANING = [
         ),
     ),
     *make(
+        "pays for taking part",
+        "semantic.canary_floor",
+        spice_rack=(
+            (
+                'In the rack but elsewhere: {shared - placed}.", 0.0',
+                'In the rack but elsewhere: {shared - placed}.", 0.1',
+            ),
+            ('"All four stand right.", 1.0', '"All four stand right.", 1 - 0.1 * (self.turn - 1)'),
+        ),
+        rover_walk=(("text, float(won), won, late", "text, 1 - 0.02 * (self.turn - 1) if won else 0.02, won, late"),),
+    ),
+    *make(
         "the answer is built in",
         "semantic.canary_floor",
         dial_lock=(
@@ -296,6 +308,41 @@ OF_MEANING = [
         dial_lock=(
             "        return self._feedback(guess)",
             "        return f\"The code was {' '.join(map(str, self.code))}. \" + self._feedback(guess)",
+        ),
+    ),
+    *make(
+        "tells the answer after some tries",
+        "semantic.no_solution_leakage",
+        spice_rack=(
+            'return f"In their place',
+            "told = ' It was ' + ' '.join(self.rack) + '.' if self.turn > 4 else ''\n"
+            '        return told + f"In their place',
+        ),
+        dial_lock=(
+            "        return self._feedback(guess)",
+            "        told = f\"Answer: {' '.join(map(str, self.code))}. \" if self.turn > 6 else ''\n"
+            "        return told + self._feedback(guess)",
+        ),
+    ),
+    *make(
+        "a secret that nothing reveals",
+        "semantic.interactive",
+        dial_lock=(
+            (
+                '        self.done = out_of_tries\n        return self._feedback(guess) + f" Tries',
+                '        self.done = out_of_tries\n        return f"No. Tries',
+            ),
+            (
+                "        right = sum(",
+                "        if guess == [self.code[self.step_at]] * 3:\n            self.step_at += 1\n"
+                "        right = 3 * (self.step_at == 3)\n        unused = sum(",
+            ),
+            ("        self.turn = 0\n", "        self.turn = self.step_at = 0\n"),
+            ('[" ".join(str(digit) for digit in self.code)]', '[" ".join([str(digit)] * 3) for digit in self.code]'),
+        ),
+        bell_tower=(
+            ('return f"Stroke {words[1]}: {self._bell(int(words[1]))}."', 'return "You hear a bell."'),
+            ("strokes {self.first}, {self.first + 1} and {self.first + 2}", "the next three strokes"),
         ),
     ),
     *make(

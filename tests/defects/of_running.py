@@ -86,12 +86,6 @@ OF_RUNNING = [
         greenhouse=(('        if self.done:\n            return "The season is over.", 0.0, True, False, {}\n', ""),),
     ),
     *make(
-        "reopens after the end",
-        "runtime.state_contract",
-        dial_lock=('return "The episode is over.", 0.0, True', 'return "The episode is over.", 0.0, False'),
-        spice_rack=('return "The rack is closed.", 0.0, True', 'return "The rack is closed.", 0.0, False'),
-    ),
-    *make(
         "never ends",
         "runtime.state_contract",
         dial_lock=("out_of_tries = self.turn >= self.max_turns", "out_of_tries = False"),
