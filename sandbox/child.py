@@ -8,45 +8,21 @@ import time
 from collections.abc import Callable
 
 from sandbox.driver import frames
+from sandbox.patience import SLICE, Patience
 from sandbox.replies import BadFrame
 from sandbox.waiting import Waiting, readable
-from sandbox.zygotes import Newborn, pid_behind
+from sandbox.zygotes import Newborn
 from spade.outcomes import CallOutcome, Reply
 from spade.ports import Limits
 
 CHUNK = 1 << 14
 BRIEF = struct.pack("@ll", 0, 500)
 """Receive timeout of the quick attempt, in seconds and microseconds; the kernel rounds it up to its own tick."""
-SLICE, LONG_SLICE = 0.02, 0.25
-"""How soon and how often a waiting call looks at the clock, in seconds."""
-PATIENCE = 120.0
-"""A program that the machine starves may take this many times its wall budget, and no more. It cannot feign to starve:
-only time in which it was ready to run and got no processor counts."""
+LONG_SLICE = 0.25
+"""How often a waiting call looks at the clock at least, in seconds."""
 DEATH_SECONDS = 5.0
 LAST_BREATH = 0.5
 """Seconds from the end of a connection to the end of its process, when that is why it ended."""
-
-
-class Patience:
-    """The deadline of one call: wall time, less the time in which the program was ready but got no processor."""
-
-    def __init__(self, child: "Child", started: float) -> None:
-        self.child = child
-        self.started = started
-        self.deadline = started + child.limits.wall_seconds
-        self.starved_before: float | None = None
-
-    def over(self, now: float) -> bool:
-        if self.starved_before is None:
-            self.starved_before = self.child.seconds_starved()
-        if now < self.deadline:
-            return False
-        starved = self.child.seconds_starved() - self.starved_before
-        lacking = self.child.limits.wall_seconds - (now - self.started - starved)
-        if lacking <= 0 or now - self.started > PATIENCE * self.child.limits.wall_seconds:
-            return True
-        self.deadline = now + lacking
-        return False
 
 
 class Child:
@@ -128,7 +104,7 @@ class Child:
 
     def answer(self, started: float) -> Waiting[tuple[int, bytes]]:
         """Wait for the reply to the request just sent. Raises `TimeoutError`, `EOFError` or `BadFrame`."""
-        patience = Patience(self, started)
+        patience = Patience(self.pidfd, self.limits.wall_seconds, started)
         waited = False
         while True:
             received = self.receive()
@@ -139,14 +115,6 @@ class Child:
                 raise TimeoutError
             yield self.channel.fileno(), min(max(patience.deadline - now, SLICE), LONG_SLICE) if waited else SLICE
             waited = True
-
-    def seconds_starved(self) -> float:
-        """How long the process has waited for a processor in all; 0 where the kernel does not say."""
-        try:
-            with open(f"/proc/{pid_behind(self.pidfd)}/schedstat") as line:
-                return int(line.read().split()[1]) / 1e9
-        except (OSError, ValueError, IndexError):
-            return 0.0
 
     def kill(self) -> None:
         """Send the kill; it takes the process wherever it is, and everything it could have started."""
