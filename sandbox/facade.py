@@ -4,12 +4,14 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sandbox.bundles import ask_many
 from sandbox.driver import frames
 from sandbox.games import LocalGame, encode
+from sandbox.launching import Kind
 from sandbox.local import LocalSandbox
 from sandbox.watching import Line, Watch, watch
 from spade.outcomes import Reply
-from spade.ports import IsolationLevel, Limits, Opened
+from spade.ports import Ask, IsolationLevel, Limits, Opened
 
 
 class AsyncGame:
@@ -31,6 +33,9 @@ class AsyncGame:
 
     async def steps(self, actions: Sequence[str]) -> Reply:
         return await self.owner.drive(self.core.play_many(actions), self.line)
+
+    async def ask_many(self, asks: Sequence[Ask]) -> tuple[Reply, ...]:
+        return await self.owner.drive(ask_many(self.core, asks), self.line)
 
     async def solution(self) -> Reply:
         return await self.ask(frames.SOLVE, b"")
@@ -73,7 +78,8 @@ class AsyncSandbox:
         """See `spade.ports.Sandbox.open`."""
         owner = watch()
         async with owner.openings:
-            if not self.core.running(hash_seed):
-                await asyncio.to_thread(self.core.zygote, hash_seed)
+            kind = Kind.of(program, hash_seed)
+            if not self.core.running(kind):
+                await asyncio.to_thread(self.core.zygote, kind)
             reply, game = await owner.drive(self.core.opening(program, limits, hash_seed))
         return Opened(reply, AsyncGame(game, owner) if game is not None else None)

@@ -20,6 +20,7 @@ REMEDIES = {
         "confined level needs none of this."
     ),
     "landlock": "Use Linux 5.13 or later with landlock in the kernel's list of security modules (lsm=landlock,...).",
+    "control_group": "Optional: run as root, or under `systemd-run --user --scope -p Delegate=yes`.",
     "own_user": "Run as root (or with CAP_SETUID) to give each program a user of its own.",
     "other system": 'Programs run on Linux only: use a Linux machine, or the e2b backend (sandbox.kind = "e2b").',
 }
@@ -53,7 +54,8 @@ class Isolation:
         walls = ["mount namespace"] * outer + ["landlock"] * (landlock >= 1)
         processes = ["process namespace"] * bool(layers["process_namespace"])
         user = ["own user"] * bool(layers["own_user"])
-        group = ["control group"] * bool(layers.get("control_group"))
+        limits = layers.get("control_group", ())
+        group = {what: ["control group"] * (what in limits) for what in ("memory", "processes", "kill")}
         held = {
             "no network": filtered + ["network namespace"] * outer + ["landlock (TCP)"] * (landlock >= 4),
             "files of the host cannot be read": walls,
@@ -61,10 +63,10 @@ class Isolation:
             "nothing can be written": walls,
             "environment and memory of the host are hidden": walls,
             "no signals to other processes": filtered + processes + user + ["landlock"] * (landlock >= 6),
-            "no further processes or threads": filtered + group,
-            "memory is bounded": ["RLIMIT_AS", *group],
+            "no further processes or threads": filtered + group["processes"],
+            "memory is bounded": ["RLIMIT_AS", *group["memory"]],
             "time is bounded": ["deadline and kill from outside", "RLIMIT_CPU"],
-            "a kill leaves nothing behind": filtered + processes + group,
+            "a kill leaves nothing behind": filtered + processes + group["kill"],
             "ends with the host": ["control socket", "parent-death signal", *processes],
             "no privileges of its own": ["capabilities dropped", "no new privileges", *filtered],
             "private scratch folder": ["tmpfs"] * bool(outer and layers["mount_namespace"]),

@@ -1,6 +1,9 @@
 """The command that starts a fork server: in namespaces made by bubblewrap, or bare, to be confined by the kernel's
 process-level means alone."""
 
+import contextlib
+import importlib.metadata
+import importlib.util
 import json
 import os
 import shutil
@@ -8,7 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from spade.allowed import ALLOWED_IMPORTS
 
@@ -16,6 +19,10 @@ Tier = Literal["namespaced", "confined"]
 
 DRIVER = Path(__file__).parent / "driver"
 DRIVER_INSIDE = "/spade/driver"
+LIBRARIES_INSIDE = "/spade/libraries"
+MATHEMATICS = ("math_verify", "latex2sympy2_extended", "sympy", "mpmath", "antlr4")
+"""`math_verify` and what it needs; programs may import the first alone."""
+ANTLR = "antlr4-python3-runtime"
 START = (
     "import json, sys; sys.path.insert(0, sys.argv[3]); from driver.zygote import main; del sys.path[0]; "
     "main(int(sys.argv[1]), json.loads(sys.argv[2]))"
@@ -39,12 +46,30 @@ class NotWorking(Exception):
     """A fork server does not come up this way; the text says why."""
 
 
+class Kind(NamedTuple):
+    """Which fork server a program needs: one per hash seed, and one more that has `math_verify` loaded.
+
+    `math_verify` brings a computer algebra system that takes most of a second to load; programs that do not name it
+    should not pay for it, and those that do should fork from a server that has paid once.
+    """
+
+    hash_seed: int = 0
+    mathematics: bool = False
+
+    @classmethod
+    def of(cls, program: str, hash_seed: int) -> "Kind":
+        return cls(hash_seed, "math_verify" in program)
+
+
+PLAIN = Kind()
+
+
 @dataclass(frozen=True)
 class Launch:
     """What a fork server is started with."""
 
     tier: Tier
-    hash_seed: int = 0
+    kind: Kind = PLAIN
     without: Mapping[str, str] = field(default_factory=dict)
     """Layers left out, each with the reason."""
     allowed: frozenset[str] = ALLOWED_IMPORTS
@@ -59,7 +84,7 @@ def command(launch: Launch, descriptor: int) -> list[str]:
 
 def environment(launch: Launch) -> dict[str, str]:
     """The whole environment of the server and of every program: nothing of the host's."""
-    return {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC0", "PYTHONHASHSEED": str(launch.hash_seed)}
+    return {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC0", "PYTHONHASHSEED": str(launch.kind.hash_seed)}
 
 
 def interpreter(launch: Launch, descriptor: int, driver_parent: str) -> list[str]:
@@ -75,14 +100,42 @@ def server_config(launch: Launch) -> dict[str, Any]:
     without = dict(launch.without)
     if launch.tier == "confined":
         without.setdefault("mount_namespace", "no bubblewrap, so no file system of our own to mount into")
+    libraries = libraries_inside(launch)
     return {
         "allowed": sorted(launch.allowed),
-        "hash_seed": launch.hash_seed,
+        "hash_seed": launch.kind.hash_seed,
         "import_ahead": sorted(launch.allowed - {"math_verify"}) + QUIETLY_NEEDED,
-        "readable": readable_paths(),
+        "libraries": libraries,
+        "versions": versions(launch.kind),
+        "readable": [*readable_paths(), *libraries.values()],
         "users": HIGH_USERS if maps_user(HIGH_USERS[0]) else LOW_USERS,
         "without": without,
     }
+
+
+def libraries_outside(kind: Kind) -> dict[str, str]:
+    """The folders of the packages that a kind of server has besides the standard library."""
+    if not kind.mathematics:
+        return {}
+    found = {name: importlib.util.find_spec(name) for name in MATHEMATICS}
+    return {name: str(Path(spec.origin).parent) for name, spec in found.items() if spec is not None and spec.origin}
+
+
+def libraries_inside(launch: Launch) -> dict[str, str]:
+    """The same folders as the server sees them."""
+    outside = libraries_outside(launch.kind)
+    if launch.tier == "confined":
+        return outside
+    return {name: f"{LIBRARIES_INSIDE}/{name}" for name in outside}
+
+
+def versions(kind: Kind) -> dict[str, str]:
+    """What those packages ask about each other."""
+    if not kind.mathematics:
+        return {}
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        return {ANTLR: importlib.metadata.version(ANTLR)}
+    return {}
 
 
 def readable_paths() -> list[str]:
@@ -135,6 +188,8 @@ def bubblewrap(launch: Launch) -> list[str]:
     if not Path(prefix).is_relative_to(SYSTEM_PREFIX):
         arguments += bind(prefix, prefix)
     arguments += bind(str(DRIVER), DRIVER_INSIDE)
+    for name, path in libraries_outside(launch.kind).items():
+        arguments += bind(path, f"{LIBRARIES_INSIDE}/{name}")
     return [*arguments, "--remount-ro", "/", "--chdir", "/", "--"]
 
 

@@ -7,10 +7,11 @@ import weakref
 from collections import deque
 from collections.abc import Mapping
 
+from sandbox.cgroups import make_group
 from sandbox.child import Child
 from sandbox.driver import frames
 from sandbox.games import LocalGame
-from sandbox.launching import Launch, NotWorking, Tier
+from sandbox.launching import PLAIN, Kind, Launch, NotWorking, Tier
 from sandbox.waiting import Waiting, finish
 from sandbox.zygotes import Newborn, Zygote, birth
 from spade.allowed import ALLOWED_IMPORTS
@@ -36,37 +37,53 @@ class LocalSandbox:
         *,
         warm: int = WARM,
         without: Mapping[str, str] | None = None,
+        grouped: bool = True,
     ) -> None:
-        """`warm` cells are kept ready; `without` names layers to leave out, each with the reason."""
+        """`warm` cells are kept ready; `without` names layers to leave out, each with the reason; `grouped` puts a
+        control group around everything where that is possible."""
         self.tier = tier
         self.warm = warm
         self.without = dict(without or {})
         self.lock = threading.RLock()
         self.owner = os.getpid()
-        self.zygotes: dict[int, Zygote] = {}
-        self.pools: dict[tuple[int, Limits], deque[Newborn]] = {}
+        self.zygotes: dict[Kind, Zygote] = {}
+        self.pools: dict[tuple[Kind, Limits], deque[Newborn]] = {}
         self.closed = False
+        self.group, self.no_group = make_group() if grouped else (None, "left out")
         OPEN.add(self)
 
-    def zygote(self, hash_seed: int = 0) -> Zygote:
-        """The fork server of a hash seed, started on first use and started again when it has died. Raises `Retry`."""
+    def zygote(self, kind: Kind = PLAIN) -> Zygote:
+        """The fork server of a kind, started on first use and started again when it has died. Raises `Retry`."""
         with self.lock:
             if self.closed:
                 raise Abort("the sandbox has been closed.")
-            found = self.zygotes.get(hash_seed)
+            found = self.zygotes.get(kind)
             if found is not None and found.alive:
                 return found
             if found is not None:
                 found.close()
             try:
-                self.zygotes[hash_seed] = Zygote(Launch(self.tier, hash_seed, self.without, ALLOWED_IMPORTS))
+                found = Zygote(Launch(self.tier, kind, self.without, ALLOWED_IMPORTS))
             except NotWorking as error:
                 raise Retry(f"the sandbox's fork server does not start: {error}.") from error
-            return self.zygotes[hash_seed]
+            self.zygotes[kind] = found
+            self.surround(found)
+            return found
 
-    def running(self, hash_seed: int) -> bool:
-        """Whether the fork server of a hash seed is there to be asked."""
-        found = self.zygotes.get(hash_seed)
+    def surround(self, zygote: Zygote) -> None:
+        """Put a fork server into the control group, so that every program is born inside."""
+        if self.group is not None:
+            try:
+                self.group.add(zygote.host_pid)
+            except OSError as error:
+                self.group, self.no_group = None, f"a process could not be moved in: {error.strerror}"
+        zygote.layers["control_group"] = self.group.limits if self.group is not None else []
+        if self.group is None:
+            zygote.reasons["control_group"] = self.no_group
+
+    def running(self, kind: Kind) -> bool:
+        """Whether the fork server of a kind is there to be asked."""
+        found = self.zygotes.get(kind)
         return found is not None and found.alive
 
     def open(self, program: str, limits: Limits, *, hash_seed: int = 0, guarded: bool = True) -> Loaded:
@@ -80,24 +97,25 @@ class LocalSandbox:
         unfit = refusal(program)
         if unfit:
             return Reply(CallOutcome.ENV_PROTOCOL, detail=unfit), None
-        child, ready = yield from self.child(limits, hash_seed, guarded)
+        kind = Kind.of(program, hash_seed)
+        child, ready = yield from self.child(limits, kind, guarded)
         game = LocalGame(child)
         game.quick = ready
         begun = game.begin(frames.LOAD, program.encode())
         reply = begun if isinstance(begun, Reply) else (yield from begun)
         game.quick = True
         if guarded:
-            self.refill(limits, hash_seed)
+            self.refill(limits, kind)
         if reply.ok:
             return reply, game
         yield from game.closing()
         return reply, None
 
-    def child(self, limits: Limits, hash_seed: int, guarded: bool) -> Waiting[tuple[Child, bool]]:
+    def child(self, limits: Limits, kind: Kind, guarded: bool) -> Waiting[tuple[Child, bool]]:
         """A cell nobody has used, and whether it came from the pool."""
         for attempt in range(TRIES):
-            pooled = self.from_pool(limits, hash_seed) if guarded else None
-            newborn = pooled or self.zygote(hash_seed).spawn(limits, guarded)
+            pooled = self.from_pool(limits, kind) if guarded else None
+            newborn = pooled or self.zygote(kind).spawn(limits, guarded)
             try:
                 pid, pidfd = yield from birth(newborn)
             except Retry:
@@ -108,9 +126,9 @@ class LocalSandbox:
             return Child(newborn, pid, pidfd), pooled is not None
         raise AssertionError
 
-    def from_pool(self, limits: Limits, hash_seed: int) -> Newborn | None:
+    def from_pool(self, limits: Limits, kind: Kind) -> Newborn | None:
         with self.lock:
-            pool = self.pools.get((hash_seed, limits))
+            pool = self.pools.get((kind, limits))
             while pool:
                 newborn = pool.popleft()
                 if newborn.zygote.alive:
@@ -118,18 +136,18 @@ class LocalSandbox:
                 newborn.channel.close()
             return None
 
-    def refill(self, limits: Limits, hash_seed: int) -> None:
+    def refill(self, limits: Limits, kind: Kind) -> None:
         """Have one pool filled again: the one for the limits last asked for. Costs one message a cell."""
         with self.lock:
             if not self.warm or self.closed:
                 return
-            key = (hash_seed, limits)
-            for other in [other for other in self.pools if other[0] == hash_seed and other != key]:
+            key = (kind, limits)
+            for other in [other for other in self.pools if other[0] == kind and other != key]:
                 drain(self.pools.pop(other))
             pool = self.pools.setdefault(key, deque())
             try:
                 while len(pool) < self.warm:
-                    pool.append(self.zygote(hash_seed).spawn(limits))
+                    pool.append(self.zygote(kind).spawn(limits))
             except Retry:
                 return
 
@@ -143,6 +161,9 @@ class LocalSandbox:
             for zygote in self.zygotes.values():
                 zygote.close()
             self.zygotes.clear()
+            if self.group is not None:
+                self.group.close()
+                self.group = None
 
     def forked(self) -> None:
         """In a forked copy of the process: leave the owner's servers alone and start afresh on the next use."""
@@ -152,6 +173,7 @@ class LocalSandbox:
         for zygote in self.zygotes.values():
             zygote.disown()
         self.pools, self.zygotes = {}, {}
+        self.group, self.no_group = None, "the group belongs to the process that was forked"
 
 
 OPEN: "weakref.WeakSet[LocalSandbox]" = weakref.WeakSet()

@@ -19,6 +19,9 @@ BATCH = struct.Struct("<IBBI")
 """How many steps, how it ended (0, `CUT` or the kind of a failure), flags of the last step, bytes of all observations
 together. Then rewards, lengths in characters, observations, and the words of the failure."""
 
+PART = struct.Struct("<BI")
+"""Kind and length of one request, or one reply, in a bundle."""
+
 MAX_FRAME = 1 << 20
 """Bytes of a reply; a longer one is refused before it is read."""
 MAX_OBSERVATION = 1 << 16
@@ -34,6 +37,8 @@ MAX_DETAIL = 2000
 LOAD, RESET, PLAY, PLAY_MANY, SOLVE = range(1, 6)
 # Replies.
 LOADED, OBSERVED, STEPPED, STEPPED_MANY, SOLVED, RAISED, VIOLATED, OUT_OF_MEMORY, UNSTARTED = range(1, 10)
+BUNDLE, BUNDLED = 10, 11
+"""Several requests in one frame, and their replies."""
 FAILURES = frozenset({RAISED, VIOLATED, OUT_OF_MEMORY})
 CUT = 255
 
@@ -71,3 +76,23 @@ def split_text(text: str, lengths: Sequence[int]) -> list[str]:
         pieces.append(text[at : at + length])
         at += length
     return pieces
+
+
+def pack_parts(parts: Sequence[tuple[int, bytes]]) -> bytes:
+    """Requests or replies of a bundle, one after another."""
+    return b"".join(PART.pack(kind, len(body)) + body for kind, body in parts)
+
+
+def unpack_parts(body: bytes) -> list[tuple[int, bytes]]:
+    """The reverse of `pack_parts`. Raises `ValueError` on anything else."""
+    parts, at = [], 0
+    while at < len(body):
+        if len(body) - at < PART.size:
+            raise ValueError("a bundle cut short")
+        kind, length = PART.unpack_from(body, at)
+        at += PART.size
+        if len(body) - at < length:
+            raise ValueError("a bundle cut short")
+        parts.append((kind, body[at : at + length]))
+        at += length
+    return parts

@@ -46,6 +46,7 @@ class Server:
             frames.PLAY: self.play,
             frames.PLAY_MANY: self.play_many,
             frames.SOLVE: self.solve,
+            frames.BUNDLE: self.bundle,
         }
 
     def answer(self, kind: int, body: bytes) -> tuple[int, bytes]:
@@ -99,6 +100,18 @@ class Server:
             return frames.SOLVED, frames.pack_texts(actions)
         except UnicodeEncodeError as error:
             raise Violation("solution returned text that is not valid Unicode (a lone surrogate)") from error
+
+    def bundle(self, body: bytes) -> tuple[int, bytes]:
+        """Several requests in turn, up to one that failed for good or that made the answer long."""
+        answers: list[tuple[int, bytes]] = []
+        size = 0
+        for kind, part in frames.unpack_parts(body):
+            answer = self.answer(kind, part)
+            answers.append(answer)
+            size += len(answer[1])
+            if cuts_off(*answer) or size > frames.MAX_BATCH_TEXT:
+                break
+        return frames.BUNDLED, frames.pack_parts(answers)
 
     def method(self, name: str) -> Callable[..., Any]:
         found = getattr(self.environment, name, None)
@@ -166,6 +179,13 @@ class Batch:
                 self.ending, self.flags, self.detail = frames.VIOLATED, 0, str(violation).encode()
                 del self.observations[at:], self.rewards[at:]
                 return
+
+
+def cuts_off(kind: int, body: bytes) -> bool:
+    """Whether no later request of a bundle may be answered after this answer."""
+    if kind == frames.STEPPED_MANY:
+        kind = frames.BATCH.unpack_from(body)[1]
+    return kind in (frames.VIOLATED, frames.OUT_OF_MEMORY, frames.CUT)
 
 
 def checked_step(result: Any) -> tuple[bytes, float, int]:

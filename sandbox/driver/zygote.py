@@ -19,6 +19,7 @@ from typing import Any
 from . import kernel, landlock, seccomp
 from .cell import Ground, Layers, become_cell, become_user
 from .controls import control_clock, control_randomness, pure_datetime
+from .libraries import load_libraries
 from .program import builtins_for
 from .serve import CONTROL, rehearse
 
@@ -186,6 +187,7 @@ def reserve_low_descriptors() -> None:
 def main(descriptor: int, config: dict[str, Any]) -> None:
     reserve_low_descriptors()
     import_ahead(config["import_ahead"])
+    load_libraries(config["libraries"], config["versions"])
     server = Server(socket.socket(fileno=descriptor), config)
     for _ in range(REHEARSALS):
         rehearse(server.ground.builtin_names)
