@@ -1,11 +1,12 @@
-"""One HTTP exchange with an endpoint: connection reuse, a deadline, a cap on the reply, a key that never shows."""
+"""An endpoint's address: exchanges with a deadline, over connections that are kept, with a key that never shows."""
 
 import asyncio
 import json
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -13,11 +14,11 @@ import httpx
 from pydantic import SecretStr
 
 from inference import faults
+from inference.connections import Connection, Raw, TooLarge, connection_to
 from spade.errors import Abort, Skip, boundary
 
 LARGEST_REPLY = 8 * 2**20
 """Bytes. 16384 tokens with their log-probabilities are about 3 MB."""
-CONNECT_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Reply:
     """What came back: any status, the body as bytes."""
 
     status: int
-    headers: httpx.Headers
+    headers: Mapping[str, str]
     body: bytes
 
     @property
@@ -46,15 +47,15 @@ class Wire:
         if self._key:
             self._headers["authorization"] = f"Bearer {self._key}"
         self._tls: ssl.SSLContext | None = None
-        self._idle: WeakKeyDictionary[asyncio.AbstractEventLoop, list[httpx.AsyncClient]] = WeakKeyDictionary()
+        self._idle: WeakKeyDictionary[asyncio.AbstractEventLoop, list[Connection]] = WeakKeyDictionary()
         self._closing: set[asyncio.Future[None]] = set()
 
-    @property
+    @cached_property
     def shown(self) -> str:
         """The address as messages show it: without user and password."""
         return str(self._url.copy_with(username=None, password=None, query=None))
 
-    @property
+    @cached_property
     def root(self) -> str:
         """The server's own root, above the OpenAI API."""
         return str(self._url).removesuffix("/v1")
@@ -66,12 +67,11 @@ class Wire:
         """Raises `Again` or `Abort` when no whole reply came, `Skip` when it was larger than the cap."""
         content = None if body is None else json.dumps(body, allow_nan=False).encode()
         try:
-            async with (
-                asyncio.timeout(seconds),
-                self._connection() as client,
-                client.stream(method, url, content=content, headers=self._headers) as response,
-            ):
-                return self._discreet(response, await self._capped(response))
+            async with asyncio.timeout(seconds), self._connection() as connection:
+                return self._discreet(await connection.exchange(method, _parsed(url), content, self._headers))
+        except TooLarge as cause:
+            size = f"{LARGEST_REPLY >> 20} MB"
+            raise Skip(f"{self.shown} sent more than {size} for one reply; it was dropped.") from cause
         except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, OSError) as cause:
             raise faults.from_exception(cause, self.shown, seconds) from cause
 
@@ -84,52 +84,40 @@ class Wire:
             raise ValueError(f"{reply.status} from {url}")
         return value
 
-    def _discreet(self, response: httpx.Response, body: bytes) -> Reply:
+    def _discreet(self, raw: Raw) -> Reply:
         """A refusal may quote the key; nothing that is shown or stored shall."""
-        if response.status_code != 200 and self._key:
-            body = body.replace(self._key.encode(), b"***")
-        return Reply(response.status_code, response.headers, body)
-
-    async def _capped(self, response: httpx.Response) -> bytes:
-        body = bytearray()
-        async for block in response.aiter_bytes():
-            body += block
-            if len(body) > LARGEST_REPLY:
-                raise Skip(f"{self.shown} sent more than {LARGEST_REPLY >> 20} MB for one reply; it was dropped.")
-        return bytes(body)
+        secret = raw.status != 200 and self._key
+        body = raw.body.replace(self._key.encode(), b"***") if secret else raw.body
+        return Reply(raw.status, raw.headers, body)
 
     @asynccontextmanager
-    async def _connection(self) -> AsyncIterator[httpx.AsyncClient]:
+    async def _connection(self) -> AsyncIterator[Connection]:
         """An idle connection, the last used first, or a new one. After a failed exchange it is not used again."""
         idle = self._idle.setdefault(asyncio.get_running_loop(), [])
-        client = idle.pop() if idle else self._new_client()
+        connection = idle.pop() if idle else self._new_connection()
         try:
-            yield client
+            yield connection
         except BaseException:
-            closing = asyncio.ensure_future(client.aclose())  # not awaited: this call may be under cancellation
+            closing = asyncio.ensure_future(connection.close())  # not awaited: this call may be under cancellation
             self._closing.add(closing)
             closing.add_done_callback(self._closing.discard)
             raise
-        idle.append(client)
+        idle.append(connection)
 
-    def _new_client(self) -> httpx.AsyncClient:
-        """A client of one connection: httpx's own pool looks at every connection for every call, which costs more than
-        the call itself when there are many."""
+    def _new_connection(self) -> Connection:
         if self._tls is None and self._url.scheme == "https":
             self._tls = httpx.create_ssl_context()
-        # A proxy of the environment is for far hosts; asking it for this machine's own ports would fail.
-        near = self._url.host in ("localhost", "127.0.0.1", "::1")
-        return httpx.AsyncClient(
-            verify=self._tls or False,
-            trust_env=not near,
-            limits=httpx.Limits(max_connections=1, max_keepalive_connections=1),
-            timeout=httpx.Timeout(None, connect=CONNECT_SECONDS),
-        )
+        return connection_to(self._url, LARGEST_REPLY, self._tls)
 
     async def aclose(self) -> None:
         """Close this loop's connections. Safe to call twice."""
         idle = self._idle.pop(asyncio.get_running_loop(), [])
-        await asyncio.gather(*(client.aclose() for client in idle), *self._closing, return_exceptions=True)
+        await asyncio.gather(*(connection.close() for connection in idle), *self._closing, return_exceptions=True)
+
+
+@lru_cache(maxsize=64)
+def _parsed(url: str) -> httpx.URL:
+    return httpx.URL(url)
 
 
 def _sendable(api_key: SecretStr | None) -> str:
