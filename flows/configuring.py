@@ -8,11 +8,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
 
 from spade.errors import Abort
-from spade.settings import FactorySettings
+from spade.settings import FactorySettings, ModelSettings
 
 SETTINGS_FILE = Path("spade.toml")
 ENV_PREFIX = "SPADE_"
@@ -58,11 +58,12 @@ def load_settings(
         raise _explained(error) from error
 
 
-def api_key(settings: FactorySettings) -> str | None:
-    """The endpoint's key: from the settings, or from the first of the key variables that is set."""
-    if settings.model.api_key is not None:
-        return settings.model.api_key.get_secret_value()
-    return next((os.environ[name] for name in KEY_VARIABLES if os.environ.get(name)), None)
+def with_key(settings: ModelSettings) -> ModelSettings:
+    """The settings with the endpoint's key: their own, or the first of the key variables that is set."""
+    if settings.api_key is not None:
+        return settings
+    found = next((os.environ[name] for name in KEY_VARIABLES if os.environ.get(name)), None)
+    return settings.model_copy(update={"api_key": SecretStr(found) if found else None})
 
 
 def flags_of(**given: Any) -> dict[str, Any]:

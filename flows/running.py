@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table
 
 from flows.configuring import load_settings, run_flags
-from flows.opening import writable
 from flows.prefect_server import flush_prefect, prefect_server
+from flows.preflight import preflight
 from flows.watching import ProgressWatcher
 from spade.settings import FactorySettings
 
@@ -20,7 +20,7 @@ def run_cycles(*, cycles: int, profile: str | None, home: Path | None, **flags: 
     console = Console()
     place = str(home) if home else None
     settings = load_settings(profile, run_flags(home=place, **flags))
-    writable(settings.home)
+    asyncio.run(preflight(settings))
     console.print(f"Profile {settings.profile}, seed {settings.seed}, artifacts in {settings.home}/", highlight=False)
     with prefect_server(settings.home):
         summaries = _run_flow(console, settings, cycles=cycles, profile=settings.profile, home=place, **flags)

@@ -15,7 +15,7 @@ from tasks.together import together
 REPLAYS_AT_ONCE = 16
 
 
-@task(cache_policy=NO_CACHE)
+@task(cache_policy=NO_CACHE, task_run_name="curate")
 async def curate(factory: Factory) -> list[Decision]:
     """One stored decision an episode and pool. The order of plays, not of arrival, settles which duplicate stays."""
     episodes = factory.progress.all_episodes()

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.configuring import api_key, flags_of, load_settings, profile_names, run_flags
+from flows.configuring import flags_of, load_settings, profile_names, run_flags, with_key
 from spade.errors import Abort
 
 
@@ -76,5 +76,8 @@ def test_what_is_made_has_a_name_that_secrets_and_speed_do_not_change() -> None:
 def test_the_key_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SPADE_API_KEY", raising=False)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-other")
-    assert api_key(load_settings("starter")) == "sk-other"
-    assert api_key(load_settings("starter", {"model": {"api_key": "sk-own"}})) == "sk-own"
+    found = with_key(load_settings("starter").model).api_key
+    own = with_key(load_settings("starter", {"model": {"api_key": "sk-own"}}).model).api_key
+    assert found is not None
+    assert own is not None
+    assert (found.get_secret_value(), own.get_secret_value()) == ("sk-other", "sk-own")
