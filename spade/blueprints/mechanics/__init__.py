@@ -10,6 +10,7 @@ from spade.blueprints.mechanics.machine import MACHINE
 from spade.blueprints.mechanics.pack import PACK
 from spade.blueprints.mechanics.pattern import PATTERN
 from spade.blueprints.mechanics.reach_target import REACH_TARGET
+from spade.blueprints.mechanics.stock import STOCK
 from spade.blueprints.mechanics.treasure import TREASURE
 from spade.skills import Skill
 
@@ -26,6 +27,7 @@ MECHANICS: dict[str, Mechanic] = {
         MACHINE,
         PACK,
         REACH_TARGET,
+        STOCK,
     )
 }
 
