@@ -49,14 +49,14 @@ class Validation:
         return tuple(check for check in self.checks if check.passed)
 
 
-def validate(kind: str, facts: Sequence[Mapping[str, Any]]) -> Validation:
-    """Run the suite of `kind` over one mapping of scalar facts a row, each with a `row_id`."""
+def validate(kind: str, facts: Mapping[str, Sequence[Any]]) -> Validation:
+    """Run the suite of `kind` over the facts of all rows: one list a column, `row_id` among them."""
     context = _context()
     import great_expectations as gx
     import pandas as pd
     from great_expectations.expectations.expectation_configuration import ExpectationConfiguration
 
-    frame = pd.DataFrame.from_records(list(facts))
+    frame = pd.DataFrame(dict(facts))
     expectations = [ExpectationConfiguration(type=e.type, kwargs=e.arguments).to_domain_obj() for e in SUITES[kind]]
     suite = context.suites.add(gx.ExpectationSuite(name=kind, expectations=list(expectations)))
     asset = context.data_sources.add_pandas("rows").add_dataframe_asset("rows")

@@ -1,21 +1,26 @@
-"""A selection of episodes becomes a dataset: streamed, checked, deterministic, traceable row by row."""
+"""A selection becomes a dataset: streamed, checked, deterministic, traceable row by row."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from data.catalog import Catalog
 from data.expectations import Validation, validate
-from data.folders import parquet_name, whole_folder, write_checksums, write_json, write_rows
+from data.folders import SplitWriter, parquet_name, whole_folder, write_checksums, write_json
+from data.kinds.base import Item, Kind, dataset_row
+from data.kinds.registry import kind_of
 from data.pages import card, validation_html, validation_markdown
-from data.rows import SFT_SCHEMA, dataset_row, facts, sft_row
-from data.selection import Selection, chosen, select
+from data.scanning import batched, scanned
+from data.splitting import Splits
 from data.writing import folder_made
-from spade.curation import Pool
 from spade.datasets import Dataset, DatasetRow
+from spade.documents import Document
 from spade.errors import Skip
+from spade.identity import canonical, digest
+from spade.scanning import Finding
 
 FORMAT = "1"
 """Version of the files' form; part of each manifest."""
@@ -39,86 +44,151 @@ class Export:
     validation: Validation
 
 
-def export_sft(
-    catalog: Catalog,
-    home: Path,
-    *,
-    name: str,
-    settings_hash: str = "",
-    cycle_ids: Sequence[str] | None = None,
-    license: str = "other",
-) -> Export | None:
-    """Export the curated positives (of these cycles) as chat messages, JSONL and Parquet, under `home`/datasets.
+@dataclass(frozen=True)
+class Plan:
+    """What to export. `shares` by split; rows are split by document and cluster. `license` as the hub names it."""
 
-    None when there is no row to export. Raises `Blocked` when an expectation fails, `Abort` when the place cannot be
-    written. Exporting the same selection again gives the same bytes and stores nothing new.
+    kind: str
+    name: str
+    settings_hash: str = ""
+    cycle_ids: Sequence[str] | None = None
+    shares: Mapping[str, float] = field(default_factory=lambda: {"train": 1.0})
+    seed: int = 0
+    license: str = "other"
+
+
+def export_sft(
+    catalog: Catalog, home: Path, *, name: str, settings_hash: str = "", cycle_ids: Sequence[str] | None = None
+) -> Export | None:
+    """`export` of the curated positives as chat messages."""
+    return export(catalog, home, Plan("sft", name, settings_hash, cycle_ids))
+
+
+def export(catalog: Catalog, home: Path, plan: Plan) -> Export | None:
+    """Write the dataset that `plan` asks for under `home`/datasets, and store which rows it has.
+
+    None when there is no row to export. Raises `Blocked` when an expectation fails or the scan finds secrets or
+    personal data, `Abort` when the place cannot be written. Exporting the same selection again gives the same bytes
+    and stores nothing new.
     """
-    selection = select(catalog, Pool.POSITIVE, cycle_ids)
+    kind = kind_of(plan.kind)
+    selection = kind.select(catalog, plan.cycle_ids)
     if not len(selection):
         return None
-    dataset = Dataset(name, "sft", selection.digest, len(selection), settings_hash, _versions())
+    chosen = digest(canonical([selection.digest, dict(plan.shares), plan.seed]))[:16]
+    dataset = Dataset(plan.name, kind.name, chosen, 0, plan.settings_hash, _versions())
     folder = Path(home) / "datasets" / dataset.dataset_id
-    rows = _Rows(catalog, selection, dataset)
+    written = Written()
     with whole_folder(folder) as temporary:
-        write_rows(temporary, "train", rows, SFT_SCHEMA)
-        validation = validate("sft", rows.facts)
-        title = f"{name}: {dataset.rows} rows"
+        splits = Splits.over(catalog, selection, plan.shares, plan.seed)
+        written.write(temporary, kind, kind.items(catalog, selection), dataset.dataset_id, splits)
+        written.look_at_documents(catalog)
+        dataset = replace(dataset, rows=len(written.records))
+        validation = validate(kind.name, written.facts)
         if not validation.passed:
-            raise _blocked(folder, title, validation)
-        _write_papers(temporary, dataset, selection, validation, title=title, license=license)
-    catalog.append("dataset_rows", rows.records)
+            raise _blocked(folder, plan.name, validation, written)
+        kind.accompany(temporary, catalog, selection)
+        _write_papers(temporary, kind, plan, dataset, validation, written)
+    catalog.append("dataset_rows", written.records)
     catalog.append("datasets", [dataset])
     return Export(dataset, folder, validation)
 
 
-class _Rows:
-    """The rows of an export, made while they are written; what is needed afterwards is kept on the way."""
+@dataclass
+class Written:
+    """What is known of the rows once they are written. `facts` holds one list a column; `found` names what the scan
+    found, by row."""
 
-    def __init__(self, catalog: Catalog, selection: Selection, dataset: Dataset) -> None:
-        self._catalog, self._selection, self._dataset = catalog, selection, dataset
-        self.records: list[DatasetRow] = []
-        self.facts: list[dict[str, Any]] = []
+    records: list[DatasetRow] = field(default_factory=list)
+    facts: dict[str, list[Any]] = field(default_factory=dict)
+    found: dict[str, tuple[Finding, ...]] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
 
-    def __iter__(self) -> Iterator[Mapping[str, Any]]:
-        for index, item in enumerate(chosen(self._catalog, self._selection)):
-            record = dataset_row(self._dataset.dataset_id, index, item)
-            row = sft_row(record, item)
-            self.records.append(record)
-            self.facts.append(facts(row, item))
-            yield row
+    def write(self, folder: Path, kind: Kind, items: Iterable[Item], dataset_id: str, splits: Splits) -> None:
+        """Stream the items into the folder's files."""
+        with SplitWriter(folder, kind.schema) as writer:
+            for batch in batched(items):
+                for item, findings in zip(batch, scanned([item.text for item in batch]), strict=True):
+                    split = splits.of(item.lineage["document_id"] or "")
+                    record = dataset_row(dataset_id, len(self.records), split, item)
+                    values = {**item.content, **item.lineage, "row_id": record.row_id, "split": split}
+                    writer.write(split, {name: values[name] for name in kind.schema.names})
+                    self._note(record, item, findings)
+        self.counts = writer.counts
+
+    def _note(self, record: DatasetRow, item: Item, findings: tuple[Finding, ...]) -> None:
+        self.records.append(record)
+        if findings:
+            self.found[record.row_id] = findings
+        facts = {
+            "row_id": record.row_id,
+            "split": record.split,
+            **item.lineage,
+            **item.facts,
+            "findings": len(findings),
+        }
+        for name, value in facts.items():
+            self.facts.setdefault(name, []).append(value)
+
+    def look_at_documents(self, catalog: Catalog) -> None:
+        """Scan the documents behind the rows too, and count the splits that each is in."""
+        splits: dict[str, set[str]] = {}
+        for record in self.records:
+            splits.setdefault(record.document_id, set()).add(record.split)
+        found = {
+            document.document_id: findings
+            for documents in batched(sorted(splits))
+            for document, findings in _scanned_documents(catalog, documents)
+        }
+        self.facts["document_splits"] = [len(splits[record.document_id]) for record in self.records]
+        for index, record in enumerate(self.records):
+            if findings := found.get(record.document_id):
+                self.found[record.row_id] = (*self.found.get(record.row_id, ()), *findings)
+                self.facts["findings"][index] += len(findings)
+
+
+def _scanned_documents(catalog: Catalog, ids: list[str]) -> Iterator[tuple[Document, tuple[Finding, ...]]]:
+    documents = catalog.documents(document_id=ids)
+    texts = [f"{document.title}\n{document.text}" for document in documents]
+    return ((d, f) for d, f in zip(documents, scanned(texts), strict=True) if f)
 
 
 def _write_papers(
-    folder: Path, dataset: Dataset, selection: Selection, validation: Validation, *, title: str, license: str
+    folder: Path, kind: Kind, plan: Plan, dataset: Dataset, validation: Validation, written: Written
 ) -> None:
     """Everything in the folder that is about the rows."""
-    write_json(folder / "manifest.json", manifest(dataset, selection, validation))
+    title = f"{dataset.name}: {dataset.rows} rows"
+    write_json(folder / "manifest.json", manifest(plan, dataset, validation, written))
     (folder / "validation.md").write_text(validation_markdown(title, validation), "utf-8")
     (folder / "validation.html").write_text(validation_html(title, validation), "utf-8")
     text = card(
         name=dataset.name,
-        kind=dataset.kind,
+        kind=kind.name,
         dataset_id=dataset.dataset_id,
         rows=dataset.rows,
-        files=[("train", parquet_name("train"))],
-        tags=["spade", "trl", dataset.kind],
-        license=license,
-        about="Conversations of an agent that won an executable environment by itself; each was replayed first.",
+        files=[(split, parquet_name(split)) for split in sorted(written.counts)],
+        tags=["spade", *kind.tags],
+        license=plan.license,
+        about=kind.about,
     )
     (folder / "README.md").write_text(text, "utf-8")
     write_checksums(folder)
 
 
-def manifest(dataset: Dataset, selection: Selection, validation: Validation) -> dict[str, Any]:
+def manifest(plan: Plan, dataset: Dataset, validation: Validation, written: Written) -> dict[str, Any]:
     """What is in the folder and where it came from: JSON values, no times, so that it can be compared."""
+    cycles = Counter(written.facts["cycle_id"])
     return {
         "dataset_id": dataset.dataset_id,
         "name": dataset.name,
         "kind": dataset.kind,
         "rows": dataset.rows,
-        "selection": {"pool": selection.pool.value, "digest": selection.digest},
-        "cycles": {cycle_id: len(ids) for cycle_id, ids in selection.by_cycle},
-        "episode_ids": list(selection.episode_ids),
+        "splits": written.counts,
+        "shares": dict(plan.shares),
+        "seed": plan.seed,
+        "selection": dataset.selection,
+        "cycles": dict(cycles),
+        "row_ids": [record.row_id for record in written.records],
         "settings_hash": dataset.settings_hash,
         "versions": dict(dataset.versions),
         "validation": {"suite": validation.suite, "passed": validation.passed, "expectations": len(validation.checks)},
@@ -130,16 +200,19 @@ def _versions() -> tuple[tuple[str, str], ...]:
     return (("format", FORMAT), *((name, version(name)) for name in libraries))
 
 
-def _blocked(folder: Path, title: str, validation: Validation) -> Blocked:
+def _blocked(folder: Path, name: str, validation: Validation, written: Written) -> Blocked:
     """The failed validation as pages beside the datasets, and as an error that names the first failing rows."""
+    title = f"{name}: {len(written.records)} rows"
     pages = folder.parent / "blocked" / folder.name
     folder_made(pages)
-    (pages / "validation.md").write_text(validation_markdown(title, validation), "utf-8")
-    (pages / "validation.html").write_text(validation_html(title, validation), "utf-8")
+    findings = [(row, f.kind, f.excerpt) for row, found in written.found.items() for f in found]
+    (pages / "validation.md").write_text(validation_markdown(title, validation, findings), "utf-8")
+    (pages / "validation.html").write_text(validation_html(title, validation, findings), "utf-8")
     first = validation.failed[0]
     rows = f" (rows {', '.join(first.rows[:3])})" if first.rows else f" ({first.observed})"
+    scan = f" The scan found: {', '.join(sorted({kind for _, kind, _ in findings}))}." if findings else ""
     return Blocked(
-        f"{len(validation.failed)} expectations fail, so {folder.name} was not written: {first.expects}{rows}.",
+        f"{len(validation.failed)} expectations fail, so {name} was not written: {first.expects}{rows}.{scan}",
         f"See {pages / 'validation.html'}.",
         validation,
         pages / "validation.html",

@@ -4,11 +4,11 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Self, TextIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -50,34 +50,51 @@ def _flush(folder: Path) -> None:
                 os.fsync(file.fileno())
 
 
-def write_rows(folder: Path, split: str, rows: Iterable[Mapping[str, Any]], schema: pa.Schema) -> int:
-    """Stream rows into `data/<split>-00000-of-00001.parquet` and `<split>.jsonl`; how many there were."""
-    (folder / "data").mkdir(exist_ok=True)
-    count = 0
-    with (
-        open(folder / f"{split}.jsonl", "w", encoding="utf-8", newline="\n") as lines,
-        pq.ParquetWriter(folder / parquet_name(split), schema, compression="zstd") as writer,
-    ):
-        for group in _grouped(rows):
-            lines.writelines(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in group)
-            writer.write_table(pa.Table.from_pylist(group, schema=schema))
-            count += len(group)
-    return count
+class SplitWriter:
+    """Rows streamed into `data/<split>-00000-of-00001.parquet` and `<split>.jsonl`, a split opened by its first row."""
+
+    def __init__(self, folder: Path, schema: pa.Schema) -> None:
+        self._folder, self._schema = folder, schema
+        self._stack = ExitStack()
+        self._waiting: dict[str, list[dict[str, Any]]] = {}
+        self._files: dict[str, tuple[TextIO, pq.ParquetWriter]] = {}
+        self.counts: dict[str, int] = {}
+
+    def __enter__(self) -> Self:
+        (self._folder / "data").mkdir()
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        with self._stack:
+            if raised[0] is None:
+                for split in self._waiting:
+                    self._flush(split)
+
+    def write(self, split: str, row: dict[str, Any]) -> None:
+        waiting = self._waiting.setdefault(split, [])
+        waiting.append(row)
+        if len(waiting) == ROW_GROUP:
+            self._flush(split)
+
+    def _flush(self, split: str) -> None:
+        rows, self._waiting[split] = self._waiting[split], []
+        if not rows:
+            return
+        lines, table = self._opened(split)
+        lines.writelines(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
+        table.write_table(pa.Table.from_pylist(rows, schema=self._schema))
+        self.counts[split] = self.counts.get(split, 0) + len(rows)
+
+    def _opened(self, split: str) -> tuple[TextIO, pq.ParquetWriter]:
+        if split not in self._files:
+            lines = open(self._folder / f"{split}.jsonl", "w", encoding="utf-8", newline="\n")  # noqa: SIM115
+            table = pq.ParquetWriter(self._folder / parquet_name(split), self._schema, compression="zstd")
+            self._files[split] = self._stack.enter_context(lines), self._stack.enter_context(table)
+        return self._files[split]
 
 
 def parquet_name(split: str) -> str:
     return f"data/{split}-00000-of-00001.parquet"
-
-
-def _grouped(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    group: list[dict[str, Any]] = []
-    for row in rows:
-        group.append(dict(row))
-        if len(group) == ROW_GROUP:
-            yield group
-            group = []
-    if group:
-        yield group
 
 
 def write_json(path: Path, value: Any) -> None:

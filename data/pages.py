@@ -9,6 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from data.expectations import Check, Validation
 
+SHOWN_FINDINGS = 200
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
@@ -22,17 +23,26 @@ def _templates() -> Environment:
     )
 
 
-def validation_html(title: str, validation: Validation) -> str:
+Findings = Sequence[tuple[str, str, str]]
+"""(row id, kind, masked excerpt) of secrets and personal data."""
+
+
+def validation_html(title: str, validation: Validation, findings: Findings = ()) -> str:
     """The result of a suite as a page that needs nothing from the net; failures first."""
-    return _templates().get_template("validation.html.j2").render(title=title, validation=validation)
+    template = _templates().get_template("validation.html.j2")
+    return template.render(title=title, validation=validation, findings=findings[:SHOWN_FINDINGS])
 
 
-def validation_markdown(title: str, validation: Validation) -> str:
+def validation_markdown(title: str, validation: Validation, findings: Findings = ()) -> str:
     """The same as Markdown, for the dataset folder and the Prefect interface."""
     state = "All expectations hold" if validation.passed else f"{len(validation.failed)} expectations fail"
     lines = [f"# {markdown_text(title)}", "", f"{state} over {validation.rows} rows (suite `{validation.suite}`)."]
     lines += ["", "| expectation | result | rows that break it |", "|---|---|---|"]
     lines += [_markdown_row(check) for check in (*validation.failed, *validation.held)]
+    if findings:
+        lines += ["", "| row | found | looks like |", "|---|---|---|"]
+        shown = findings[:SHOWN_FINDINGS]
+        lines += [f"| {row} | {markdown_text(kind)} | {markdown_text(excerpt)} |" for row, kind, excerpt in shown]
     return "\n".join(lines) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Which episodes go into a dataset, in an order that depends on what they are and not on when they were stored."""
+"""What goes into a dataset, in an order that depends on what it is and not on when it was stored."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,9 +7,10 @@ from data.catalog import Catalog
 from data.tables import EPISODES
 from spade.curation import Pool
 from spade.episodes import Episode
+from spade.errors import Abort
 from spade.identity import canonical, digest
 
-_ORDER = "cycle_id, env_id, round, arm, play, episode_id"
+ORDER = "cycle_id, env_id, round, arm, play, episode_id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,53 +41,71 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Selection:
-    """Episode ids by cycle: cycles by id, episodes by environment, round and play."""
+    """Keys of rows by cycle, in the order of the rows; what a key is depends on the kind: mostly an episode id."""
 
-    pool: Pool
+    kind: str
     by_cycle: tuple[tuple[str, tuple[str, ...]], ...]
 
     @property
-    def episode_ids(self) -> tuple[str, ...]:
-        return tuple(episode_id for _, ids in self.by_cycle for episode_id in ids)
+    def keys(self) -> tuple[str, ...]:
+        return tuple(key for _, keys in self.by_cycle for key in keys)
 
     @property
     def digest(self) -> str:
-        return digest(canonical([self.pool, self.episode_ids]))[:16]
+        return digest(canonical([self.kind, self.keys]))[:16]
 
     def __len__(self) -> int:
-        return sum(len(ids) for _, ids in self.by_cycle)
+        return sum(len(keys) for _, keys in self.by_cycle)
 
 
-def select(catalog: Catalog, pool: Pool, cycle_ids: Sequence[str] | None = None) -> Selection:
-    """All episodes that a decision keeps in `pool`; of these cycles alone when `cycle_ids` are given.
-
-    Of episodes in which the same things were seen and said, the first stays: a cycle's own curation cannot know of
-    those in other cycles.
-    """
-    where, parameters = "", []
-    if cycle_ids is not None:
-        where, parameters = " and e.cycle_id in (select unnest(?::varchar[]))", [list(cycle_ids)]
-    rows = catalog.query(
-        f"""select cycle_id, episode_id from (
-            select e.cycle_id, e.episode_id, e.env_id, e.round, e.arm, e.play,
-                md5(list_transform(e.turns, lambda t: [t.observation, t.reply])::varchar) as transcript
-            from decisions as d join episodes as e using (episode_id)
-            where d.kept and d.pool = '{pool.value}'{where}
-        )
-        qualify row_number() over (partition by transcript order by {_ORDER}) = 1
-        order by {_ORDER}""",
-        parameters,
-    )
+def grouped(kind: str, rows: Sequence[dict[str, str]]) -> Selection:
+    """A selection from rows with `cycle_id` and `key`, already in order."""
     by_cycle: dict[str, list[str]] = {}
     for row in rows:
-        by_cycle.setdefault(row["cycle_id"], []).append(row["episode_id"])
-    return Selection(pool, tuple((cycle_id, tuple(ids)) for cycle_id, ids in by_cycle.items()))
+        by_cycle.setdefault(row["cycle_id"], []).append(row["key"])
+    return Selection(kind, tuple((cycle_id, tuple(keys)) for cycle_id, keys in by_cycle.items()))
+
+
+def select(catalog: Catalog, pools: Sequence[Pool], cycle_ids: Sequence[str] | None = None) -> Selection:
+    """All episodes that a decision keeps in one of `pools`; of these cycles alone when `cycle_ids` are given.
+
+    Of episodes in which the same things were seen and said, the first stays: a cycle's own curation cannot know of
+    those in other cycles. Raises `Abort` when a cycle was decided by several sets of rules.
+    """
+    where, parameters = within(cycle_ids)
+    parameters = [[pool.value for pool in pools], *parameters]
+    kept = f"""from decisions as d join episodes as e using (episode_id)
+        where d.kept and d.pool in (select unnest(?::varchar[])){where}"""
+    twice = catalog.query(f"select e.cycle_id {kept} group by 1 having count(distinct d.rules) > 1 limit 1", parameters)
+    if twice:
+        raise Abort(
+            f"{twice[0]['cycle_id']} was curated by several sets of rules, which disagree.",
+            "Export other cycles, or run it again in a new home.",
+        )
+    rows = catalog.query(
+        f"""select cycle_id, episode_id as key from (
+            select e.cycle_id, e.episode_id, e.env_id, e.round, e.arm, e.play,
+                md5(list_transform(e.turns, lambda t: [t.observation, t.reply])::varchar) as transcript
+            {kept}
+        )
+        qualify row_number() over (partition by transcript order by {ORDER}) = 1
+        order by {ORDER}""",
+        parameters,
+    )
+    return grouped("+".join(pools), rows)
+
+
+def within(cycle_ids: Sequence[str] | None) -> tuple[str, list[object]]:
+    """An SQL condition on `e.cycle_id`, with its parameters; empty for all cycles."""
+    if cycle_ids is None:
+        return "", []
+    return " and e.cycle_id in (select unnest(?::varchar[]))", [list(cycle_ids)]
 
 
 def chosen(catalog: Catalog, selection: Selection) -> Iterator[Chosen]:
-    """The episodes of a selection in its order, one cycle in memory at a time."""
+    """The episodes of a selection whose keys are episode ids, in its order, one cycle in memory at a time."""
     for cycle_id, ids in selection.by_cycle:
-        chains = {c.env_id: c for c in _chains(catalog, cycle_id)}
+        chains = chains_of(catalog, cycle_id)
         found = {e.episode_id: e for e in catalog.read(EPISODES, cycle_id=cycle_id, episode_id=ids)}
         marks = _blemishes(catalog, cycle_id)
         for episode_id in ids:
@@ -94,8 +113,10 @@ def chosen(catalog: Catalog, selection: Selection) -> Iterator[Chosen]:
             yield Chosen(episode, chains.get(episode.asked.env_id), marks.get(episode_id, ()))
 
 
-def _chains(catalog: Catalog, cycle_id: str) -> list[Chain]:
-    return [Chain(**row) for row in catalog.query("select * from chains where cycle_id = ?", [cycle_id])]
+def chains_of(catalog: Catalog, cycle_id: str) -> dict[str, Chain]:
+    """The chains of a cycle's environments, by environment id."""
+    rows = catalog.query("select * from chains where cycle_id = ?", [cycle_id])
+    return {row["env_id"]: Chain(**row) for row in rows}
 
 
 def _blemishes(catalog: Catalog, cycle_id: str) -> dict[str, tuple[str, ...]]:

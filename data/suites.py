@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from data.rows import FACTS
+from data.kinds.base import COMMON_FACTS, ORIGIN, PLAY, PLAY_FACTS
 from spade.episodes import WIN
 from spade.skills import Setting, Skill
 
@@ -33,32 +33,62 @@ def one_of(column: str, *allowed: Any) -> Expectation:
     return values(column, "be_in_set", value_set=list(allowed))
 
 
-LINEAGE = (
-    *(values(column, "not_be_null") for column in (*_IDS, "model", "weights", "designer", "slot_seed")),
+def columns(*facts: str, play: bool = True) -> Expectation:
+    """Exactly the columns of lineage and the facts named, so that no expectation runs over nothing."""
+    fields = [*ORIGIN, *(PLAY if play else [])]
+    names = [*(f.name for f in fields), *COMMON_FACTS, "document_splits", *(PLAY_FACTS if play else ()), *facts]
+    return table("columns_to_match_set", column_set=sorted(names), exact_match=True)
+
+
+ANY = (
+    table("row_count_to_be_between", min_value=1),
+    *(values(column, "not_be_null") for column in (*_IDS, "designer", "slot_seed")),
     *(values(column, "match_regex", regex=f"^{kind}-[0-9a-f]{{16}}$") for column, kind in _IDS.items()),
     values("row_id", "be_unique"),
+    values("content", "be_unique"),
     one_of("setting", *(s.value for s in Setting)),
     one_of("skill", *(s.value for s in Skill)),
     one_of("split", "train", "validation", "test"),
+    one_of("document_splits", 1),
     one_of("blemishes", 0),
-    one_of("token_mismatches", 0),
+    one_of("findings", 0),
 )
-"""Every row can be traced, and nothing of it was mended on the way into the store."""
+"""Every row can be traced, no two say the same, no document is in two splits, nothing was mended in the store, and the
+scan for secrets and personal data found nothing."""
 
-SFT = (
-    table("row_count_to_be_between", min_value=1),
-    table("columns_to_match_set", column_set=sorted(FACTS), exact_match=True),
-    *LINEAGE,
-    values("episode_id", "be_unique"),
+PLAYED = (
+    *ANY,
     one_of("arm", "plain"),
     one_of("outcome", "completed", "truncated"),
+    values("model", "not_be_null"),
+    values("weights", "not_be_null"),
     values("return", "not_be_null"),
-    values("return", "be_between", min_value=WIN, max_value=2 - WIN),
+    values("return", "be_between", min_value=0.0, max_value=2 - WIN),
     values("turns", "be_between", min_value=1, max_value=25),
     values("roles", "match_regex", regex="^s?(?:ua)+$"),
     one_of("empty_messages", 0),
-    values("transcript", "be_unique"),
+    one_of("token_mismatches", 0),
 )
-"""Conversations that won by themselves: roles in turn, none empty, none twice."""
+"""Plays: measured, by the agent itself, roles in turn, no message empty."""
 
-SUITES: dict[str, tuple[Expectation, ...]] = {"sft": SFT}
+_WON = values("return", "be_between", min_value=WIN, max_value=2 - WIN)
+SUITES: dict[str, tuple[Expectation, ...]] = {
+    "sft": (columns(), *PLAYED, _WON, values("episode_id", "be_unique"), values("transcript", "be_unique")),
+    "prompt-completion": (columns(), *PLAYED, _WON),
+    "kto": (
+        columns("label"),
+        *PLAYED,
+        values("episode_id", "be_unique"),
+        one_of("label", True, False),
+        Expectation("expect_column_distinct_values_to_contain_set", {"column": "label", "value_set": [True, False]}),
+    ),
+    "dpo": (
+        columns("rejected_roles", "rejected_return", "same_prompt"),
+        *PLAYED,
+        _WON,
+        values("episode_id", "be_unique"),
+        values("rejected_roles", "match_regex", regex="^s?(?:ua)+$"),
+        values("rejected_return", "be_between", min_value=0.0, max_value=WIN),
+        one_of("same_prompt", True),
+    ),
+}

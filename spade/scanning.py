@@ -123,3 +123,18 @@ RULES = tuple(
     )
 )
 """Services' own forms first, then forms with check digits, then looser ones."""
+
+SUSPICIOUS = "|".join(
+    (
+        r"-----BEGIN|AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|sk-|hf_|xox|AIza|_live_|eyJ",
+        r"://[^\s/:@]+:[^\s/:@]+@",
+        r"@[\pL\pN_-]+\.",
+        r"(?i:password|passwd|secret|key|token)['\"]?\s*[:=]\s*['\"]",
+        r"[A-Z]{2}\d{2} ?[A-Z0-9]{4}",
+        r"(?:\d[ -]?){12}\d",
+        r"\d{3}-\d{2}-\d{4}",
+        r"\+\d",
+        r"\d{3}\)?[ .-]\d{3}[.-]\d{4}",
+    )
+)
+"""Matches every text in which `scan` finds something, and some others: for engines without look-around (RE2)."""

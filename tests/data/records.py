@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from data.catalog import Catalog
 from spade.attempts import Attempt, Prompt
-from spade.curation import decide_positives
+from spade.curation import Evidence, decide
 from spade.documents import Document
 from spade.environments import Environment
 from spade.episodes import Arm, Asked, Episode, Turn
@@ -66,7 +66,9 @@ def chain(catalog: Catalog, cycle_number: int = 0, plays: int = 3) -> tuple[Cycl
     document = Document(f"Water boils at 100 degrees. ({cycle_number})", title="Water")
     slot = Slot(cycle.cycle_id, 0, Setting.GAMES, Skill.OPTIMIZATION, document.document_id, 11)
     asked_for = Prompt(Role.DESIGNER, (Message("user", f"Design! {cycle_number}"),), "design", "abc")
-    env = Environment(f"class WaterEnv: ...  # {cycle_number}", Setting.GAMES, Skill.OPTIMIZATION, "Boil", "heat")
+    env = Environment(
+        f"class WaterEnv:\n    degrees = {cycle_number}\n", Setting.GAMES, Skill.OPTIMIZATION, "Boil", "heat"
+    )
     passed = (Verdict("contract.class", Status.PASS), Verdict("semantic.oracle_max", Status.PASS, measured=1.0))
     attempt = Attempt(slot.slot_id, 0, asked_for.prompt_id, said(env.code), Sampling(), env.env_id, (), passed)
     refused = (Verdict("contract.class", Status.FAIL, "No class."),)
@@ -84,7 +86,8 @@ def chain(catalog: Catalog, cycle_number: int = 0, plays: int = 3) -> tuple[Cycl
     catalog.append("hints", [hint])
     catalog.append("episodes", episodes)
     catalog.append("scores", [score(cycle.cycle_id, env.env_id, episodes)])
-    catalog.append("decisions", decide_positives(episodes, frozenset(e.episode_id for e in episodes)))
+    evidence = Evidence(frozenset(e.episode_id for e in episodes), frozenset({env.env_id}))
+    catalog.append("decisions", decide(episodes, evidence))
     return cycle, env.env_id
 
 

@@ -11,7 +11,7 @@ import pytest
 from data.catalog import Catalog
 from data.export import Blocked, export_sft
 from data.pages import markdown_text
-from spade.curation import Decision, Pool
+from spade.curation import Decision, Pool, Rules
 from tests.data.records import chain
 
 
@@ -69,7 +69,7 @@ def test_of_equal_transcripts_in_two_cycles_one_is_exported(catalog: Catalog, tm
     chain(catalog)
     twins = [replace(e, asked=replace(e.asked, round=1)) for e in catalog.episodes(arm="plain", won=True)]
     catalog.append("episodes", twins)
-    catalog.append("decisions", [Decision(e.episode_id, Pool.POSITIVE, True) for e in twins])
+    catalog.append("decisions", [Decision(e.episode_id, Pool.POSITIVE, True, rules=Rules().name) for e in twins])
     exported = export_sft(catalog, tmp_path, name="twins")
     assert exported is not None
     assert [r.episode_id for r in catalog.dataset_rows()] == [
@@ -95,7 +95,7 @@ def test_a_broken_expectation_blocks_the_export_and_names_the_rows(catalog: Cata
     lost = next(e for e in catalog.episodes() if e.won is False)
     odd = replace(lost, asked=replace(lost.asked, play=77), final_observation="\ud800")
     catalog.append("episodes", [odd])
-    catalog.append("decisions", [Decision(odd.episode_id, Pool.POSITIVE, True)])
+    catalog.append("decisions", [Decision(odd.episode_id, Pool.POSITIVE, True, rules=Rules().name)])
 
     with pytest.raises(Blocked, match="expectations fail") as blocked:
         export_sft(catalog, tmp_path, name="bad")
@@ -114,7 +114,7 @@ def test_an_environment_without_its_attempt_is_not_exported(catalog: Catalog, tm
     won = next(e for e in catalog.episodes() if e.won)
     stray = replace(won, asked=replace(won.asked, env_id="env-" + "0" * 16))
     catalog.append("episodes", [stray])
-    catalog.append("decisions", [Decision(stray.episode_id, Pool.POSITIVE, True)])
+    catalog.append("decisions", [Decision(stray.episode_id, Pool.POSITIVE, True, rules=Rules().name)])
     with pytest.raises(Blocked, match="attempt_id"):
         export_sft(catalog, tmp_path, name="stray")
 
