@@ -35,9 +35,7 @@ def refused(done: subprocess.CompletedProcess[str], *says: str) -> None:
         assert words in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("corpus", "says"), [("", "corpus"), ('{"nothing": 1}\n', "corpus"), (None, "missing.jsonl")]
-)
+@pytest.mark.parametrize(("corpus", "says"), [("", "corpus"), ('{"nothing": 1}\n', "corpus"), (None, "missing.jsonl")])
 def test_an_empty_or_missing_corpus(tmp_path: Path, corpus: str | None, says: str) -> None:
     path = tmp_path / ("missing.jsonl" if corpus is None else "corpus.jsonl")
     if corpus is not None:

@@ -1,0 +1,125 @@
+"""Kill -9 in the middle and run again: the cycle is finished, no episode lost or made twice, no process left."""
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from data.catalog import Catalog
+from spade.messages import Message, Request, Role, Sampling
+from tests.fakes import WholeFactoryModel
+from tests.fakes_endpoint import FakeEndpoint, Response, text
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+ROOT = Path(__file__).resolve().parents[2]
+SLOTS, PLAYS = 3, 4
+
+
+class FactoryEndpoint:
+    """`WholeFactoryModel` behind HTTP. The role is told from what is asked; `pause` seconds pass before each answer."""
+
+    def __init__(self, pause: float) -> None:
+        self._model = WholeFactoryModel()
+        self._pause = pause
+
+    def __call__(self, body: dict[str, Any]) -> Response:
+        messages = tuple(Message(m["role"], m["content"]) for m in body["messages"])
+        said = text(self._model.answer(Request(messages, Sampling(), self._role(messages))))
+        return Response(said.status, said.body, said.headers, hang=self._pause)
+
+    def _role(self, messages: tuple[Message, ...]) -> Role:
+        asked = "\n".join(m.content for m in messages if m.role == "user")
+        if "Write a hint for a player" in asked:
+            return Role.HINT
+        return Role.DESIGNER if "```python" in asked or "class " in asked else Role.AGENT
+
+
+async def started(home: Path, base_url: str) -> asyncio.subprocess.Process:
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("SPADE_", "PREFECT_"))}
+    sizes = ["--slots", str(SLOTS), "--plays", str(PLAYS)]
+    return await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "flows.cli", "run", "--profile", "default", "--base-url", base_url, *sizes),
+        cwd=home,
+        env={**kept, "PYTHONPATH": str(ROOT), "SPADE_GATES__RANDOM_WIN_MAX": "0.3"},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+        start_new_session=True,
+    )
+
+
+async def until_chats(fake: FakeEndpoint, count: int, run: asyncio.subprocess.Process) -> None:
+    try:
+        async with asyncio.timeout(200):
+            while len(fake.chats) < count:
+                await asyncio.sleep(0.02)
+    except TimeoutError:
+        os.kill(run.pid, signal.SIGKILL)
+        pytest.fail(f"only {len(fake.chats)} of {count} calls were made")
+
+
+def stored_episodes(home: Path) -> list[str]:
+    catalog = Catalog(home / "var")
+    try:
+        return sorted(row["episode_id"] for row in catalog.query("select episode_id from episodes"))
+    finally:
+        catalog.close()
+
+
+def left_behind(session: int) -> list[str]:
+    """Processes whose command line names a driver, server or run of this session's leader."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[3]) == session or f" {session} server start" in words:
+            found.append(words)
+    return found
+
+
+@pytest.mark.parametrize("chats", [4, 20, 45])
+async def test_a_killed_run_is_finished_by_the_next_one(tmp_path: Path, chats: int) -> None:
+    async with FakeEndpoint(FactoryEndpoint(pause=0.05)) as fake:
+        first = await started(tmp_path, fake.base_url)
+        await until_chats(fake, chats, first)
+        os.kill(first.pid, signal.SIGKILL)
+        await first.wait()
+        before = stored_episodes(tmp_path)
+        await asyncio.sleep(2.0)
+        assert left_behind(first.pid) == []
+
+        second = await started(tmp_path, fake.base_url)
+        output, _ = await asyncio.wait_for(second.communicate(), 300)
+
+    assert second.returncode == 0, output.decode()
+    after = stored_episodes(tmp_path)
+    assert len(after) == len(set(after)) == 2 * SLOTS * PLAYS
+    assert set(before) <= set(after)
+    catalog = Catalog(tmp_path / "var")
+    assert [s.number for s in catalog.summaries()] == [0]
+    assert {s.slots for s in catalog.summaries()} == {SLOTS}
+    rows = catalog.query("select count(*) as n, count(distinct slot_id || number) as d from attempts")[0]
+    assert rows["n"] == rows["d"]
+    catalog.close()
+
+
+async def test_ctrl_c_stops_within_seconds_and_says_how_to_go_on(tmp_path: Path) -> None:
+    async with FakeEndpoint(FactoryEndpoint(pause=0.2)) as fake:
+        run = await started(tmp_path, fake.base_url)
+        await until_chats(fake, 10, run)
+        stopped = time.monotonic()
+        os.kill(run.pid, signal.SIGINT)
+        output, _ = await asyncio.wait_for(run.communicate(), 60)
+
+    assert run.returncode == 130, output.decode()
+    assert "Traceback" not in output.decode()
+    assert "The same command goes on" in output.decode()
+    assert time.monotonic() - stopped < 30
+    assert left_behind(run.pid) == []
