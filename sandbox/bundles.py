@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 
 from sandbox.driver import frames
 from sandbox.games import ALIVE, MAX_BYTES_PER_FRAME, LocalGame, encode, over, pack_some
@@ -41,14 +40,16 @@ def _one_frame(game: LocalGame, asks: Sequence[Ask]) -> Waiting[list[Reply]]:
         raise
     game.place.slow()
     seconds = (time.monotonic() - started) / len(replies)
-    replies = [replace(reply, seconds=seconds) for reply in replies]
+    for reply in replies:
+        object.__setattr__(reply, "seconds", seconds)  # ours alone until it is handed on
     if replies[-1].outcome not in ALIVE:
         yield from game.dying(replies[-1], started)
         return replies
     rest = asks[len(replies) - 1].actions[len(replies[-1].steps) :]
     if replies[-1].ok and replies[-1].steps and rest and not over(replies[-1].steps):
         more = yield from game.play_many(rest)
-        replies[-1] = replace(more, steps=(*replies[-1].steps, *more.steps), seconds=seconds + more.seconds)
+        steps = (*replies[-1].steps, *more.steps)
+        replies[-1] = Reply(more.outcome, steps=steps, detail=more.detail, seconds=seconds + more.seconds)
     return replies
 
 

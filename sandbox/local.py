@@ -115,7 +115,7 @@ class LocalSandbox:
         """A cell nobody has used, and whether it came from the pool."""
         for attempt in range(TRIES):
             pooled = self.from_pool(limits, kind) if guarded else None
-            newborn = pooled or self.zygote(kind).spawn(limits, guarded)
+            newborn = pooled or self.zygote(kind).spawn(limits, guarded=guarded)
             try:
                 pid, pidfd = yield from birth(newborn)
             except Retry:
@@ -129,7 +129,7 @@ class LocalSandbox:
     def from_pool(self, limits: Limits, kind: Kind) -> Newborn | None:
         with self.lock:
             pool = self.pools.get((kind, limits))
-            while pool:
+            while pool and pool[0].born:
                 newborn = pool.popleft()
                 if newborn.zygote.alive:
                     return newborn
@@ -147,7 +147,7 @@ class LocalSandbox:
             pool = self.pools.setdefault(key, deque())
             try:
                 while len(pool) < self.warm:
-                    pool.append(self.zygote(kind).spawn(limits))
+                    pool.append(self.zygote(kind).spawn(limits, ahead=True))
             except Retry:
                 return
 

@@ -28,6 +28,11 @@ class Newborn:
     channel: socket.socket
     limits: Limits
 
+    @property
+    def born(self) -> bool:
+        """Whether its process is there."""
+        return readable(self.channel.fileno(), 0)
+
 
 @dataclass(frozen=True, slots=True)
 class Exit:
@@ -95,8 +100,11 @@ class Zygote:
     def alive(self) -> bool:
         return not readable(self.pidfd, 0)
 
-    def spawn(self, limits: Limits, guarded: bool = True) -> Newborn:
-        """Ask for a cell. Raises `Retry` when the server is gone or this process has no descriptors left."""
+    def spawn(self, limits: Limits, *, guarded: bool = True, ahead: bool = False) -> Newborn:
+        """Ask for a cell; `ahead` makes it wait until the server has nothing else to do.
+
+        Raises `Retry` when the server is gone or this process has no descriptors left.
+        """
         try:
             outside, inside = socket.socketpair()
         except OSError as error:
@@ -105,6 +113,7 @@ class Zygote:
             outside.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
             request = {
                 "op": "spawn",
+                "ahead": ahead,
                 "guarded": guarded,
                 "cpu_seconds": limits.cpu_seconds,
                 "memory_mb": limits.memory_mb,

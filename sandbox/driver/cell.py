@@ -18,6 +18,7 @@ from .serve import CONTROL, serve
 
 SCRATCH = "/w"
 MEGABYTE = 1 << 20
+STACK = 8 * MEGABYTE
 
 
 @dataclass
@@ -40,6 +41,7 @@ class Ground:
     builtin_names: dict[str, Any]
     """What guarded programs get; made once, since copying it would cost every cell a copy of the pages it touches."""
     readable: Sequence[tuple[int, bool]]
+    filter: seccomp.Filter | None
     server: int
     """A pidfd of the fork server, readable once it has ended."""
 
@@ -61,7 +63,6 @@ def lock_down(ground: Ground, data: int, spec: dict[str, Any]) -> None:
     layers = ground.layers
     scratch = enter(layers, data, spec)
     limit_resources(spec)
-    kernel.drop_bounding_set()
     if spec["user"]:
         become_user(spec["user"])
     # Only now: a change of user clears the wish to die with the parent. The parent may be gone already.
@@ -79,18 +80,27 @@ def lock_down(ground: Ground, data: int, spec: dict[str, Any]) -> None:
     os.chdir(scratch or "/")
     gc.enable()
     sys.setrecursionlimit(1000)
-    if layers.seccomp:
-        kernel.install_filter(seccomp.filter_for(os.getpid()))
+    if ground.filter is not None:
+        ground.filter.install()
 
 
-def enter(layers: Layers, data: int, spec: dict[str, Any]) -> str | None:
-    """Signals, descriptors and a scratch folder of its own. Answers the folder, or None where there is none."""
-    for number in (signal.SIGINT, signal.SIGCHLD):
-        signal.signal(number, signal.SIG_DFL)
-    signal.set_wakeup_fd(-1)
+def prepare_ground() -> None:
+    """In the fork server, once: what every cell inherits."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     nothing = os.open("/dev/null", os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
+    kernel.drop_bounding_set()
+    none = [resource.RLIMIT_CORE, resource.RLIMIT_MEMLOCK, getattr(resource, "RLIMIT_MSGQUEUE", resource.RLIMIT_CORE)]
+    for which in none:
+        resource.setrlimit(which, (0, 0))
+    resource.setrlimit(resource.RLIMIT_STACK, (STACK, STACK))
+
+
+def enter(layers: Layers, data: int, spec: dict[str, Any]) -> str | None:
+    """Signals, a connection and a scratch folder of its own. Answers the folder, or None where there is none."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.set_wakeup_fd(-1)
     os.dup2(data, CONTROL)
     if not layers.mount_namespace or not spec["scratch_mb"]:
         return None
@@ -101,22 +111,14 @@ def enter(layers: Layers, data: int, spec: dict[str, Any]) -> str | None:
 
 def limit_resources(spec: dict[str, Any]) -> None:
     cpu = max(1, math.ceil(spec["cpu_seconds"]))
-    limits = {
-        resource.RLIMIT_CORE: (0, 0),
-        resource.RLIMIT_FSIZE: (spec["scratch_mb"] * MEGABYTE,) * 2,
-        resource.RLIMIT_NOFILE: (64, 64),
-        resource.RLIMIT_MEMLOCK: (0, 0),
-        resource.RLIMIT_STACK: (8 * MEGABYTE,) * 2,
-        resource.RLIMIT_CPU: (cpu, cpu + 1),
-        # Address space is inherited: what the fork server has comes on top of the program's budget.
-        resource.RLIMIT_AS: (spec["inherited_bytes"] + spec["memory_mb"] * MEGABYTE,) * 2,
-        resource.RLIMIT_NPROC: (1, 1),
-    }
-    message_queues = getattr(resource, "RLIMIT_MSGQUEUE", None)
-    if message_queues is not None:
-        limits[message_queues] = (0, 0)
-    for which, (soft, hard) in limits.items():
-        resource.setrlimit(which, (soft, hard))
+    file_size = spec["scratch_mb"] * MEGABYTE
+    # Address space is inherited: what the fork server has comes on top of the program's budget.
+    address_space = spec["inherited_bytes"] + spec["memory_mb"] * MEGABYTE
+    resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, file_size))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))
+    resource.setrlimit(resource.RLIMIT_AS, (address_space, address_space))
+    resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
 
 
 def become_user(user: int) -> None:

@@ -74,7 +74,7 @@ def control_randomness(hash_seed: int) -> None:
 
 def seed_module(hash_seed: int) -> None:
     """Start the functions of `random` itself alike. In each fork: the module reseeds itself there."""
-    random.seed(f"module/{hash_seed}")
+    random.seed(0x5EED + hash_seed)
 
 
 def as_module(name: str) -> ModuleType:

@@ -11,7 +11,7 @@ CLONE_NEWNS = 0x0002_0000
 CLONE_NEWPID = 0x2000_0000
 MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP = 1, 4, 22, 24
-PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 38, 47
+PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 38, 47, 4
 SECCOMP_MODE_FILTER = 2
 CAPABILITY_VERSION_3 = 0x2008_0522
 
@@ -44,22 +44,26 @@ def not_dumpable() -> None:
 
 def drop_bounding_set() -> None:
     """No program started later may regain a capability. Needs CAP_SETPCAP; without it there is nothing to drop."""
+    libc.prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
     for capability in range(64):
         if libc.prctl(PR_CAPBSET_DROP, ctypes.c_ulong(capability), 0, 0, 0) < 0:
             break
 
 
+NO_CAPABILITIES = (
+    ctypes.create_string_buffer(struct.pack("<Ii", CAPABILITY_VERSION_3, 0), 8),
+    ctypes.create_string_buffer(24),
+)
+
+
 def drop_capabilities() -> None:
-    libc.prctl(PR_CAP_AMBIENT, 4, 0, 0, 0)
-    header = ctypes.create_string_buffer(struct.pack("<Ii", CAPABILITY_VERSION_3, 0), 8)
-    if libc.capset(header, ctypes.create_string_buffer(24)) != 0:
+    if libc.capset(*NO_CAPABILITIES) != 0:
         raise fail("capset")
 
 
-def install_filter(program: bytes) -> None:
+def install_filter(program: ctypes.Array[ctypes.c_char]) -> None:
     """Attach a seccomp filter (classic BPF, 8 bytes an instruction) to this thread, for good."""
-    buffer = ctypes.create_string_buffer(program, len(program))
-    header = struct.pack("@HP", len(program) // 8, ctypes.addressof(buffer))
+    header = struct.pack("@HP", len(program) // 8, ctypes.addressof(program))
     described = ctypes.create_string_buffer(header, len(header))
     prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.addressof(described))
 

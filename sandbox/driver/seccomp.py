@@ -4,9 +4,12 @@ No sockets, no processes, no threads, no signals to others, no namespaces, no mo
 no io_uring, bpf, perf or userfaultfd. Calls whose harm lies in an argument are allowed for the harmless arguments only.
 """
 
+import ctypes
+import os
 import platform
 import struct
 
+from .kernel import install_filter
 from .syscalls import AARCH64, X86_64
 
 # fmt: off
@@ -48,6 +51,8 @@ FUTEX = (0, 1, 3, 4, 5, 9, 10)
 IOCTL = (0x5401, 0x5413, 0x541B, 0x5450, 0x5451)
 """TCGETS, TIOCGWINSZ, FIONREAD, FIONCLEX, FIOCLEX: never those that type into a terminal."""
 
+ANYBODY = 0x7B1D_7B1D
+"""Stands for the number of the process."""
 Instruction = tuple[int, int, int, int]
 
 
@@ -91,12 +96,24 @@ def checked(pid: int) -> dict[str, list[Instruction]]:
     }
 
 
-def filter_for(pid: int, machine: str = "") -> bytes:
-    """The filter of one process as classic BPF. `pid` is its own number, the only one it may signal.
+class Filter:
+    """The filter, assembled once; every process puts its own number in, the only one it may signal."""
 
-    Raises `OSError` on a machine whose call numbers we do not know.
-    """
-    machine = machine or platform.machine()
+    def __init__(self, machine: str = "") -> None:
+        """Raises `OSError` on a machine whose call numbers we do not know."""
+        program = assemble(machine or platform.machine())
+        self.buffer = ctypes.create_string_buffer(program, len(program))
+        at = program.index(struct.pack("<I", ANYBODY))
+        self.own = memoryview(self.buffer).cast("B")[at : at + 4]
+
+    def install(self) -> None:
+        """Lock this process in, for good."""
+        self.own[:] = struct.pack("<I", os.getpid())
+        install_filter(self.buffer)
+
+
+def assemble(machine: str) -> bytes:
+    """The filter as classic BPF, with `ANYBODY` where the process number belongs."""
     if machine == "x86_64":
         numbers, architecture = X86_64, 0xC000_003E
     elif machine == "aarch64":
@@ -113,7 +130,7 @@ def filter_for(pid: int, machine: str = "") -> bytes:
         program += [(JGE, 0, 1, 0x4000_0000), (RET, 0, 0, KILL)]
     for number in sorted(numbers[name] for name in PLAIN if name in numbers):
         program += [(JEQ, 0, 1, number), (RET, 0, 0, ALLOW)]
-    for name, body in checked(pid).items():
+    for name, body in checked(ANYBODY).items():
         program += [(JEQ, 0, len(body), numbers[name]), *body]
     program.append((RET, 0, 0, refuse(EPERM)))
     return b"".join(struct.pack("<HBBI", *instruction) for instruction in program)

@@ -13,17 +13,19 @@ import os
 import select
 import signal
 import socket
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
 from . import kernel, landlock, seccomp
-from .cell import Ground, Layers, become_cell, become_user
+from .cell import Ground, Layers, become_cell, become_user, prepare_ground
 from .controls import control_clock, control_randomness, pure_datetime
-from .libraries import load_libraries
 from .program import builtins_for
 from .serve import CONTROL, rehearse
 
 REMEMBERED_EXITS = 4096
+IDLE_MS = 5
+"""Cells that are wanted ahead are made when nobody has asked for anything for so long."""
 REHEARSALS = 50
 """Enough for the interpreter to settle on the fast forms of the driver's code."""
 
@@ -36,11 +38,14 @@ class Server:
         self.reasons: dict[str, str] = {}
         self.exits: dict[int, tuple[int, float]] = {}
         self.users = 0
+        self.later: deque[tuple[dict[str, Any], int]] = deque()
+        layers = self.probe()
         self.ground = Ground(
-            layers=self.probe(),
+            layers=layers,
             hash_seed=config["hash_seed"],
             builtin_names=builtins_for(frozenset(config["allowed"])),
             readable=landlock.open_paths(config["readable"]),
+            filter=seccomp.Filter() if layers.seccomp else None,
             server=self.own_pidfd,
         )
 
@@ -57,7 +62,7 @@ class Server:
 
         def calls() -> None:
             kernel.no_new_privileges()
-            kernel.install_filter(seccomp.filter_for(os.getpid()))
+            seccomp.Filter().install()
 
         def mounts() -> None:
             kernel.unshare(kernel.CLONE_NEWNS)
@@ -104,12 +109,14 @@ class Server:
         poll.register(waking, select.POLLIN)
         send(self.control, {"layers": vars(self.ground.layers), "reasons": self.reasons}, self.own_pidfd)
         while True:
-            ready = {descriptor for descriptor, _ in poll.poll()}
+            ready = {descriptor for descriptor, _ in poll.poll(IDLE_MS if self.later else None)}
             if waking in ready:
                 os.read(waking, 4096)
             self.reap()
             if self.control.fileno() in ready:
                 self.answer()
+            elif not ready and self.later:
+                self.spawn(*self.later.popleft())
 
     def answer(self) -> None:
         message, ancillary, _, _ = self.control.recvmsg(65536, socket.CMSG_SPACE(4))
@@ -117,7 +124,9 @@ class Server:
             os._exit(0)
         request = json.loads(message)
         given = array.array("i", ancillary[0][2][:4])[0]
-        if request["op"] == "spawn":
+        if request["op"] == "spawn" and request["ahead"]:
+            self.later.append((request, given))
+        elif request["op"] == "spawn":
             self.spawn(request, given)
         else:
             self.reap()
@@ -187,7 +196,11 @@ def reserve_low_descriptors() -> None:
 def main(descriptor: int, config: dict[str, Any]) -> None:
     reserve_low_descriptors()
     import_ahead(config["import_ahead"])
-    load_libraries(config["libraries"], config["versions"])
+    if "math_verify" in config["libraries"]:
+        from .libraries import load_libraries
+
+        load_libraries(config["libraries"], config["versions"])
+    prepare_ground()
     server = Server(socket.socket(fileno=descriptor), config)
     for _ in range(REHEARSALS):
         rehearse(server.ground.builtin_names)
