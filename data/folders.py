@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from hashlib import sha256
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Self, TextIO
 
@@ -14,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from data.writing import abort_for, flush_folder, folder_made
+from spade.environments import Environment
 
 TEMPORARY = ".tmp-"
 ROW_GROUP = 2_000
@@ -95,6 +97,19 @@ class SplitWriter:
 
 def parquet_name(split: str) -> str:
     return f"data/{split}-00000-of-00001.parquet"
+
+
+def write_program(folder: Path, environment: Environment) -> Path:
+    """`programs/<environment id>.py`, the text exactly."""
+    path = folder / "programs" / f"{environment.env_id}.py"
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(environment.code.encode("utf-8"))
+    return path
+
+
+def copied(module: str, folder: Path) -> None:
+    """One of the portable modules, copied."""
+    (folder / module).write_bytes(files("data.portable").joinpath(module).read_bytes())
 
 
 def write_json(path: Path, value: Any) -> None:

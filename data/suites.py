@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from data.kinds.base import COMMON_FACTS, ORIGIN, PLAY, PLAY_FACTS
+from data.kinds.tasks import TASK, ZONE
 from spade.episodes import WIN
 from spade.skills import Setting, Skill
 
@@ -33,17 +34,25 @@ def one_of(column: str, *allowed: Any) -> Expectation:
     return values(column, "be_in_set", value_set=list(allowed))
 
 
-def columns(*facts: str, play: bool = True) -> Expectation:
+def columns(*facts: str, fields: tuple[Any, ...] = (*ORIGIN, *PLAY)) -> Expectation:
     """Exactly the columns of lineage and the facts named, so that no expectation runs over nothing."""
-    fields = [*ORIGIN, *(PLAY if play else [])]
-    names = [*(f.name for f in fields), *COMMON_FACTS, "document_splits", *(PLAY_FACTS if play else ()), *facts]
+    names = [*(f.name for f in fields), *COMMON_FACTS, "document_splits", *facts]
     return table("columns_to_match_set", column_set=sorted(names), exact_match=True)
+
+
+def _traced(*ids: str) -> tuple[Expectation, ...]:
+    """Every one of these ids is there and has its form."""
+    return (
+        *(values(column, "not_be_null") for column in ids),
+        *(values(column, "match_regex", regex=f"^{_IDS[column]}-[0-9a-f]{{16}}$") for column in ids),
+    )
 
 
 ANY = (
     table("row_count_to_be_between", min_value=1),
-    *(values(column, "not_be_null") for column in (*_IDS, "designer", "slot_seed")),
-    *(values(column, "match_regex", regex=f"^{kind}-[0-9a-f]{{16}}$") for column, kind in _IDS.items()),
+    *_traced(*(name for name in _IDS if name != "episode_id")),
+    values("designer", "not_be_null"),
+    values("slot_seed", "not_be_null"),
     values("row_id", "be_unique"),
     values("content", "be_unique"),
     one_of("setting", *(s.value for s in Setting)),
@@ -58,6 +67,7 @@ scan for secrets and personal data found nothing."""
 
 PLAYED = (
     *ANY,
+    *_traced("episode_id"),
     one_of("arm", "plain"),
     one_of("outcome", "completed", "truncated"),
     values("model", "not_be_null"),
@@ -71,19 +81,30 @@ PLAYED = (
 )
 """Plays: measured, by the agent itself, roles in turn, no message empty."""
 
+TASKS = (
+    columns("observed", fields=tuple(TASK)),
+    *ANY,
+    values("seed", "not_be_null"),
+    values("win_rate", "be_between", min_value=ZONE[0], max_value=ZONE[1]),
+    values("observed", "be_between", min_value=1),
+    Expectation("expect_compound_columns_to_be_unique", {"column_list": ["env_id", "seed"]}),
+)
+"""Tasks: each once, from an environment that can teach, with something to see."""
+
 _WON = values("return", "be_between", min_value=WIN, max_value=2 - WIN)
 SUITES: dict[str, tuple[Expectation, ...]] = {
-    "sft": (columns(), *PLAYED, _WON, values("episode_id", "be_unique"), values("transcript", "be_unique")),
-    "prompt-completion": (columns(), *PLAYED, _WON),
+    "sft": (columns(*PLAY_FACTS), *PLAYED, _WON, values("episode_id", "be_unique"), values("transcript", "be_unique")),
+    **dict.fromkeys(("grpo", "verl", "slime"), TASKS),
+    "prompt-completion": (columns(*PLAY_FACTS), *PLAYED, _WON),
     "kto": (
-        columns("label"),
+        columns(*PLAY_FACTS, "label"),
         *PLAYED,
         values("episode_id", "be_unique"),
         one_of("label", True, False),
         Expectation("expect_column_distinct_values_to_contain_set", {"column": "label", "value_set": [True, False]}),
     ),
     "dpo": (
-        columns("rejected_roles", "rejected_return", "same_prompt"),
+        columns(*PLAY_FACTS, "rejected_roles", "rejected_return", "same_prompt"),
         *PLAYED,
         _WON,
         values("episode_id", "be_unique"),

@@ -107,14 +107,14 @@ def conversation(episode: Episode) -> list[Message]:
 
 
 def origin(chain: Chain | None, episode: Episode) -> dict[str, Any]:
-    """The columns of `ORIGIN`; what was not stored is None."""
+    """The columns of `ORIGIN` of a play; what was not stored is None."""
+    return {**origin_of_task(chain, episode.asked.env_id, episode.asked.cycle_id), "episode_id": episode.episode_id}
+
+
+def origin_of_task(chain: Chain | None, env_id: str, cycle_id: str) -> dict[str, Any]:
+    """The columns of `ORIGIN` of a row that is no play."""
     known: dict[str, Any] = {name: getattr(chain, name) if chain else None for name in (*_CHAIN, "slot_seed")}
-    return {
-        **known,
-        "episode_id": episode.episode_id,
-        "env_id": episode.asked.env_id,
-        "cycle_id": episode.asked.cycle_id,
-    }
+    return {**known, "env_id": env_id, "cycle_id": cycle_id}
 
 
 def play_lineage(item: Chosen) -> dict[str, Any]:
@@ -163,7 +163,7 @@ def dataset_row(dataset_id: str, index: int, split: str, item: Item) -> DatasetR
     return DatasetRow(
         dataset_id=dataset_id,
         index=index,
-        episode_id=lineage["episode_id"] or "",
+        episode_id=lineage.get("episode_id") or "",
         env_id=lineage["env_id"] or "",
         paired_episode_id=item.paired_episode_id,
         hint_id=item.hint_id,

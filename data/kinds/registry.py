@@ -3,9 +3,12 @@
 from data.kinds.base import Kind
 from data.kinds.chat import Kto, PromptCompletion, Sft
 from data.kinds.preferences import Dpo
+from data.kinds.tasks import Grpo, Slime, Verl
 from spade.errors import Abort
 
-KINDS: dict[str, Kind] = {kind.name: kind for kind in (Sft(), PromptCompletion(), Dpo(), Kto())}
+KINDS: dict[str, Kind] = {
+    kind.name: kind for kind in (Sft(), PromptCompletion(), Dpo(), Kto(), Grpo(), Verl(), Slime())
+}
 
 
 def kind_of(name: str) -> Kind:

@@ -1,0 +1,1 @@
+"""Modules that are copied into exported packages: standard library only, nothing of ours imported."""

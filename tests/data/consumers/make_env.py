@@ -1,0 +1,36 @@
+"""Make the virtual environment of one consumer under var/consumers: `python tests/data/consumers/make_env.py trl`.
+
+Versions are those the exporters were written for. Nothing is installed into the factory's own environment.
+"""
+
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+PLACE = ROOT / "var" / "consumers"
+PACKAGES: dict[str, tuple[str, ...]] = {
+    "datasets": ("datasets>=4.7,<5",),
+    "gymnasium": ("gymnasium>=1.2,<2",),
+    "trl": ("trl==1.16.0", "torch>=2.9", "transformers>=5.2", "datasets>=4.7", "jmespath"),
+    "verifiers": ("verifiers==0.4.0",),
+    "openenv": ("openenv==0.10.0", "websockets"),
+    "harbor": ("harbor==0.26.0",),
+    "nemo-gym": ("nemo-gym",),
+}
+
+
+def made(name: str) -> Path:
+    """The Python of the consumer's environment, which is made when it is not there. Raises `CalledProcessError`."""
+    python = PLACE / name / "bin" / "python"
+    done = PLACE / name / ".done"
+    if not done.exists():
+        venv.create(PLACE / name, with_pip=True, clear=True)
+        subprocess.run([str(python), "-m", "pip", "install", "-q", *PACKAGES[name]], check=True)
+        done.touch()
+    return python
+
+
+if __name__ == "__main__":
+    print(made(sys.argv[1]))
