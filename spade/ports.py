@@ -6,7 +6,7 @@ Everything that waits is a coroutine: thousands of games and calls share one eve
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from spade.messages import Completion, Request
 from spade.outcomes import Reply
@@ -58,6 +58,25 @@ class Game(Protocol):
 
     async def close(self) -> None:
         """Kill the process and everything it started. Safe to call twice."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One call of a game, to be made with others in one round trip. `step` takes one action, `steps` several."""
+
+    call: Literal["reset", "step", "steps", "solution"]
+    seed: int = 0
+    actions: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class BundleGame(Protocol):
+    """What a game may offer besides: many calls in one round trip, which makes thousands of scripted plays cheap."""
+
+    async def ask_many(self, asks: Sequence[Ask]) -> tuple[Reply, ...]:
+        """The replies in order. Stops after a fatal one, which is then the last; a program's error is not fatal. One
+        deadline holds for several calls together, so a time-out says only that one of them took too long."""
         ...
 
 

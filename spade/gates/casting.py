@@ -9,8 +9,8 @@ from spade.gates.answers import readings
 from spade.gates.facts import Facts, Player
 from spade.gates.interaction import effective_turns, greets_alike, teaches
 from spade.gates.literals import literals, normal, offered
-from spade.gates.probe import Script, saying
 from spade.gates.reading import suspects
+from spade.gates.script import Script, saying
 from spade.gates.scripts import everything, nonsense, own_words, redrawn, spoken_verbs, vocabulary, written_constants
 from spade.identity import digest, rng_for
 from spade.settings import GateSettings
@@ -136,18 +136,25 @@ def probe_scripts(facts: Facts, settings: GateSettings, *, more: bool = False) -
 
 def after_reading(facts: Facts) -> list[Script]:
     """After wrong answers: what a reply prints, as the next answer; of later replies only what is right."""
-    scripts = []
+    scripts, finals = [], facts.finals
     for play in facts.by(Player.PROBE):
         known = {*literals(play.observation), *play.sent}
         answer = normal(facts.solved[play.seed][-1]) if play.seed in facts.solved else ""
         for at, step in enumerate(play.steps if play.note == "final" else (), 1):
             if step.terminated or step.truncated:
                 break
-            picks = dict.fromkeys(readings(step.observation, facts.finals).values())
+            if at > 1 and not _mentions(step.observation, answer):
+                continue
+            picks = dict.fromkeys(readings(step.observation, finals).values())
             new = [pick for pick in picks if pick not in known and (at == 1 or normal(pick) == answer)]
             known.update(new)
             scripts += [saying(Player.READER, play.seed, [*play.sent[:at], pick], note="reply") for pick in new]
     return scripts
+
+
+def _mentions(text: str, answer: str) -> bool:
+    """Whether the text holds the last word of an answer, without which no reading can make the answer."""
+    return bool(answer) and answer.split(" ")[-1] in text.casefold()
 
 
 def confirm_scripts(facts: Facts) -> list[Script]:

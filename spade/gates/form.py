@@ -1,6 +1,7 @@
 """Level 0: what the text alone tells. No program runs for these gates."""
 
 import ast
+import re
 
 from spade.gates.facts import MAX_TURNS, MIN_TURNS
 from spade.gates.names import undefined_names
@@ -13,6 +14,7 @@ from spade.skills import Setting
 from spade.verdicts import Verdict
 
 SHOWN = 5
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def form_parse(source: Source, _: Setting, __: GateSettings) -> Verdict:
@@ -69,7 +71,7 @@ def _contract_problem(source: Source, setting: Setting, settings: GateSettings) 
     size = len(source.code.encode("utf-8", "surrogatepass"))
     if size > settings.max_program_bytes:
         return f"The program has {size} bytes, more than the {settings.max_program_bytes} allowed. Write less."
-    if "\0" in source.code or any("\ud800" <= letter <= "\udfff" for letter in source.code):
+    if "\0" in source.code or _SURROGATE.search(source.code):
         return "The program holds NUL or surrogate characters. Write plain UTF-8 text."
     names = [node.name for node in source.environments]
     if len(names) != 1:

@@ -22,7 +22,8 @@ _WORDS = re.compile(r"[\w'-]+")
 _EDGES = " \t\"'`.,;:!?()[]{}<>*_|"
 
 
-def literals(text: str) -> list[str]:
+@lru_cache(maxsize=512)
+def literals(text: str) -> tuple[str, ...]:
     """Everything that might be an answer, most telling first, without repeats; at most 40."""
     found: dict[str, None] = {}
     for word in (
@@ -35,7 +36,7 @@ def literals(text: str) -> list[str]:
         word = word.strip()
         if word:
             found.setdefault(word)
-    return list(found)[:MAX_LITERALS]
+    return tuple(found)[:MAX_LITERALS]
 
 
 def labelled(text: str, answers: Sequence[str] = ()) -> dict[str, str]:
@@ -73,7 +74,8 @@ def form_of(action: str) -> tuple[str, ...]:
     return tuple("#" if t.isdecimal() else "w" if t.isalpha() else t for t in form_tokens(action))
 
 
-def menu(text: str) -> list[str]:
+@lru_cache(maxsize=512)
+def menu(text: str) -> tuple[str, ...]:
     """What an observation offers as actions: quoted words, example boxes, and lists after `actions:` or `one of`."""
     found: dict[str, None] = {}
     for word in (*_quoted(text), *_BOXED.findall(text)):
@@ -85,7 +87,7 @@ def menu(text: str) -> list[str]:
             part = part.strip(_EDGES)
             if part and len(part) <= 40:
                 found.setdefault(part)
-    return [word for word in found if word][:MAX_LITERALS]
+    return tuple(word for word in found if word)[:MAX_LITERALS]
 
 
 def offered(text: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
@@ -44,12 +44,14 @@ STATIC_FUZZ: tuple[str, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What looks like a legal action. `pool`: actions of solutions; `menu`: what observations offer."""
+    """What looks like a legal action. `pool`: actions of solutions; `menu`: what observations offer; `low` and `high`:
+    the range of numbers; `alike`: the parts of the pool's actions, by form."""
 
     pool: tuple[str, ...]
     menu: tuple[str, ...]
     low: int
     high: int
+    alike: Mapping[tuple[str, ...], Sequence[tuple[str, ...]]]
 
     def draw(self, rng: Random) -> str:
         """One legal-looking action: one of the pool, one with its parts exchanged, or one from the menu."""
@@ -61,8 +63,7 @@ class Vocabulary:
         return self._mixed(action, rng) if rng.random() < 0.6 else action
 
     def _mixed(self, action: str, rng: Random) -> str:
-        parts, form = list(form_tokens(action)), form_of(action)
-        alike = [form_tokens(other) for other in self.pool if form_of(other) == form]
+        parts, alike = list(form_tokens(action)), self.alike[form_of(action)]
         for at, part in enumerate(parts):
             if part.isdecimal():
                 numbers = [int(p[at]) for p in alike if len(p[at]) <= 9]
@@ -84,7 +85,10 @@ def vocabulary(greetings: Sequence[str], solutions: Sequence[Sequence[str]]) -> 
         low, high = ranges[0]
     else:
         low, high = (min(numbers), max(numbers)) if numbers else (0, 9)
-    return Vocabulary(pool[:200], fitting[:40], low, high)
+    alike: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for action in pool[:200]:
+        alike.setdefault(form_of(action), []).append(form_tokens(action))
+    return Vocabulary(pool[:200], fitting[:40], low, high, alike)
 
 
 def redrawn(action: str, rng: Random) -> str:
@@ -149,18 +153,13 @@ def written_constants(source: Source) -> list[str]:
     """Texts and numbers that the program compares something with, alone and combined: answers it may have built in."""
     found: dict[str, None] = {}
     lists: dict[str, None] = {}
-    for method in source.methods.values():
-        for node in (n for n in ast.walk(method) if isinstance(n, ast.Compare)):
-            for part in ast.walk(node):
-                if (
-                    isinstance(part, ast.Constant)
-                    and isinstance(part.value, str | int)
-                    and part.value not in (True, False)
-                ):
-                    found.setdefault(str(part.value))
-                elif isinstance(part, ast.List | ast.Tuple):
-                    words = [str(e.value) for e in part.elts if isinstance(e, ast.Constant)]
-                    lists.setdefault(" ".join(words) if len(words) > 1 else "")
+    for node in (n for n in source.nodes if isinstance(n, ast.Compare)):
+        for part in ast.walk(node):
+            if isinstance(part, ast.Constant) and isinstance(part.value, str | int) and part.value not in (True, False):
+                found.setdefault(str(part.value))
+            elif isinstance(part, ast.List | ast.Tuple):
+                words = [str(e.value) for e in part.elts if isinstance(e, ast.Constant)]
+                lists.setdefault(" ".join(words) if len(words) > 1 else "")
     verbs = [text for text in found if text.isalpha()][:4]
     combined = [f"{verb} {words}" for words in lists if words for verb in verbs]
     return [text for text in (*found, *lists, *combined) if 0 < len(text) <= 60][:32]
@@ -178,5 +177,4 @@ def spoken_verbs(source: Source, greetings: Sequence[str]) -> list[str]:
 
 def _fits(word: str, pool: Sequence[str]) -> bool:
     """Whether an offered word looks like an action that some solution used."""
-    forms = {form_of(action) for action in pool}
-    return form_of(word) in forms
+    return form_of(word) in set(map(form_of, pool))

@@ -14,12 +14,13 @@ from spade.gates.casting import (
     reading_scripts,
 )
 from spade.gates.facts import FRESH_PROCESSES, Facts, Play, Player, Resolved, differing
-from spade.gates.probe import Script, Seat, saying
+from spade.gates.probe import Seat
+from spade.gates.script import Script, saying
 from spade.gates.scripts import STATIC_FUZZ, shaped_fuzz
 from spade.outcomes import Reply
 from spade.settings import GateSettings
 
-ECHO_TURNS = 6
+ECHO_TURNS = 3
 LEGAL = 3
 """Random legal plays that are made in both processes, to see whether anything lasts or differs beyond the oracles."""
 
@@ -58,9 +59,7 @@ async def _meet(facts: Facts, seat: Seat) -> Facts:
     """All greetings, and solutions up to the first that fails."""
     greetings: dict[int, Reply] = {}
     solutions: dict[int, Reply] = {}
-    for seed in facts.seeds:
-        failing = any(not reply.ok for reply in solutions.values())
-        greeting, solution = (await seat.greet(seed), None) if failing else await seat.solve(seed)
+    for seed, (greeting, solution) in (await seat.solve_all(facts.seeds)).items():
         if greeting is not None:
             greetings[seed] = greeting
         if solution is not None:
@@ -72,8 +71,7 @@ async def _resolve(facts: Facts, table: Table) -> tuple[Resolved, ...]:
     """The solutions again: all in the other process, which was not asked before its oracles had played; one in this."""
     known = [Resolved(0, seed, actions) for seed, actions in facts.solved.items()]
     for seat, seeds in ((table.left, list(facts.solved)[:1]), (table.right, list(facts.solved))):
-        for seed in seeds:
-            _, solution = await seat.solve(seed)
+        for seed, (_, solution) in (await seat.solve_all(seeds)).items():
             if solution is not None and solution.ok:
                 known.append(Resolved(seat.number, seed, solution.actions))
     return tuple(known)
@@ -129,9 +127,9 @@ async def _fresh(facts: Facts, table: Table) -> Facts:
     plays: list[Play] = []
     resolved: list[Resolved] = []
     for number in FRESH_PROCESSES:
-        seat = replace(table.left, number=number, game=None, opened=[], deaths=0)
+        seat = Seat(table.left.sandbox, table.left.code, table.left.limits, number)
         plays += await seat.play_all([saying(Player.FRESH, seed, actions or facts.solved.get(seed, ()))])
-        _, solution = await seat.solve(seed)
+        _, solution = (await seat.solve_all([seed]))[seed]
         resolved += [Resolved(number, seed, solution.actions)] if solution is not None and solution.ok else []
         await seat.close()
     return replace(facts, plays=(*facts.plays, *plays), resolved=(*facts.resolved, *resolved))

@@ -27,7 +27,7 @@ async def test_the_skeleton_of_the_prompt_passes_every_gate(sandbox: Sandbox) ->
         ("        self.paid = 0.0\n", "        self.paid = 0.0\n        [][1]\n", "runtime.startup"),
         ("        guess = self._parse(action)\n", "        guess = list(map(int, action.split()))\n", "runtime.robust"),
         ("max(0.0, value - self.paid)", "value", "runtime.reward_well_formed"),
-        ("            self.done = True\n", "", "runtime.state_contract"),
+        ('"The episode is over.", 0.0', '"The episode is over.", 0.5', "runtime.state_contract"),
         ("random.Random(seed)", "random.Random(7)", "runtime.seed_control"),
         ("random.Random(seed)", "random.Random(hash(str(seed)))", "runtime.episode_determinism"),
         ("        self.paid = 0.0\n", "        self.paid = getattr(self, 'paid', 0.0)\n", "runtime.episode_isolation"),

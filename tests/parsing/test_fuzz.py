@@ -83,7 +83,18 @@ def test_one_action_carries_all_parts_in_order() -> None:
 
 @pytest.mark.parametrize(
     "piece",
-    ["<tool_call>", "<function=", "<parameter=a>", "\\boxed{", "```json\n{", "{", "[{", '{"name": ', "```\n", "<think>"],
+    [
+        "<tool_call>",
+        "<function=",
+        "<parameter=a>",
+        "\\boxed{",
+        "```json\n{",
+        "{",
+        "[{",
+        '{"name": ',
+        "```\n",
+        "<think>",
+    ],
 )
 @pytest.mark.timeout(20)
 def test_a_reply_of_a_hundred_thousand_characters_is_read_in_one_pass(piece: str) -> None:
