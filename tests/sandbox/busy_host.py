@@ -6,7 +6,7 @@ import sys
 from sandbox.facade import AsyncSandbox
 from sandbox.local import LocalSandbox
 from sandbox.opening import raise_open_files
-from spade.ports import IsolationLevel, Limits
+from spade.ports import Game, IsolationLevel, Limits
 from tests.sandbox.programs import running
 
 LIMITS = Limits(wall_seconds=60.0, cpu_seconds=60.0)
@@ -15,14 +15,14 @@ LIMITS = Limits(wall_seconds=60.0, cpu_seconds=60.0)
 async def main(core: LocalSandbox, count: int) -> None:
     sandbox = AsyncSandbox(core, IsolationLevel.CONFINED, {})
 
-    async def busy() -> None:
+    async def ready() -> Game:
         opened = await sandbox.open(running(in_step="while True: pass"), LIMITS)
         assert opened.game is not None
         await opened.game.reset(0)
-        waiting.append(asyncio.ensure_future(opened.game.step("x")))
+        return opened.game
 
-    waiting: list[asyncio.Future[object]] = []
-    await asyncio.gather(*[busy() for _ in range(count)])
+    games = await asyncio.gather(*[ready() for _ in range(count)])
+    waiting = [asyncio.ensure_future(game.step("x")) for game in games]
     await asyncio.sleep(0.05)
     print("busy", flush=True)
     await asyncio.gather(*waiting)
