@@ -1,9 +1,10 @@
-"""Where a program runs: a quick one beside its host, a slow one anywhere.
+"""Where a program runs: a quick one beside its host, a crowd of quick ones apart from it, a slow one anywhere.
 
 A round trip between two cores wakes a sleeping core twice; on one core the scheduler just switches. For a program that
 answers in microseconds the wake-ups are most of the cost (measured: 17 to 20 us a step beside the host, 50 us and up
-apart, in virtual machines far more), so it is kept on the core that its host's thread runs on. A program that computes
-for long would then compete with its host; it is let go at its first slow answer.
+apart, in virtual machines far more), so it is kept on the core that its host's thread runs on. In a crowd neither side
+sleeps: there the programs have the other cores, and the host its own. A program that computes for long would compete
+with its host; it is let go at its first slow answer.
 """
 
 import ctypes
@@ -18,11 +19,14 @@ FIRST, EVERY = 8, 256
 class Place:
     """Where one process runs. Costs a counter per answer."""
 
-    __slots__ = ("answers", "core", "pidfd")
+    __slots__ = ("answers", "cores", "crowded", "pidfd")
 
     def __init__(self, pidfd: int) -> None:
         self.pidfd = pidfd
-        self.core: int | None = None
+        self.cores: frozenset[int] = frozenset()
+        """Where it has been put; empty: wherever the kernel likes."""
+        self.crowded = False
+        """Whether many programs are played at once."""
         self.answers = 0
 
     def quick(self) -> None:
@@ -34,17 +38,20 @@ class Place:
     def slow(self) -> None:
         """The program made its host wait."""
         self.answers = 0
-        if self.core is not None:
-            self.move(os.sched_getaffinity(0))
-            self.core = None
+        if self.cores:
+            self.move(frozenset(os.sched_getaffinity(0)))
+            self.cores = frozenset()
 
     def follow(self) -> None:
-        core = current_core()
-        if core >= 0 and core != self.core and len(os.sched_getaffinity(0)) > 1:
-            self.core = core
-            self.move({core})
+        core, allowed = current_core(), os.sched_getaffinity(0)
+        if core < 0 or len(allowed) < 2:
+            return
+        cores = frozenset(allowed - {core}) if self.crowded else frozenset({core})
+        if cores != self.cores:
+            self.cores = cores
+            self.move(cores)
 
-    def move(self, cores: set[int]) -> None:
+    def move(self, cores: frozenset[int]) -> None:
         try:
             os.sched_setaffinity(pid_behind(self.pidfd), cores)
         except OSError:
