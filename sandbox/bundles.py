@@ -31,8 +31,8 @@ def _one_frame(game: LocalGame, asks: Sequence[Ask]) -> Waiting[list[Reply]]:
     started = time.monotonic()
     parts = _parts(asks)
     try:
-        received = yield from game.exchange(frames.BUNDLE, frames.pack_parts(parts), started)
-        replies = _read(received, parts)
+        game.child.send(frames.BUNDLE, frames.pack_parts(parts))
+        replies = _read((yield from game.patience(started)), parts)
     except (TimeoutError, EOFError, BadFrame) as error:
         return [(yield from game.failing(error, started))]
     except GeneratorExit:

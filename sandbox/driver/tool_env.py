@@ -18,10 +18,10 @@ reveals one request after another and pays at the end:
         def solution(self):
             return [self.call("cancel_order", order_id="A1"), "decline", "done"]
 
-An action is one call as JSON, `{"name": "find_order", "arguments": {"order_id": "A1"}}`, or a list of calls, or the
-word `done` (all requests are fulfilled) or `decline` (no tool can fulfil this one). A request is complete once its
-criterion holds after a call. `done` pays 1.0 when all are complete, else 0, and ends the episode; so does declining
-what could be done. A tool says no by raising `self.Refused("why")`: the agent sees the reason.
+An action is one call as JSON, `{"name": "find_order", "arguments": {"order_id": "A1"}}`, or the word `done` (all
+requests are fulfilled) or `decline` (no tool can fulfil this one), or a list of calls and words. A request is complete
+once its criterion holds after a call. `done` pays 1.0 when all are complete, else 0, and ends the episode; so does
+declining what could be done. A tool says no by raising `self.Refused("why")`: the agent sees the reason.
 """
 
 import json
@@ -36,6 +36,8 @@ Criterion = Callable[[dict[str, Any]], bool]
 MIN_REQUESTS, MAX_REQUESTS = 3, 5
 MAX_CALLS = 8
 """Calls in one action."""
+WORDS = ("done", "decline")
+NOT_A_CALL, EMPTY_LIST = object(), object()
 FORMAT = (
     "Act with one call, {example}, or a list of calls. "
     "Answer done when every request is fulfilled, or decline when no tool can fulfil the current one."
@@ -61,6 +63,7 @@ class ToolEnv:
         self.state: dict[str, Any] = {}
         self.requests: list[tuple[str, Criterion | None]] = []
         self.current = self.turns = 0
+        self.over = False
 
     # What a subclass provides.
 
@@ -85,7 +88,7 @@ class ToolEnv:
     # The environment.
 
     def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
-        self.state, self.requests, self.current, self.turns = {}, [], 0, 0
+        self.state, self.requests, self.current, self.turns, self.over = {}, [], 0, 0, False
         self.setup(random.Random(seed))
         if not MIN_REQUESTS <= len(self.requests) <= MAX_REQUESTS:
             raise ContractError(f"setup must state {MIN_REQUESTS} to {MAX_REQUESTS} requests, not {len(self.requests)}")
@@ -97,14 +100,38 @@ class ToolEnv:
         return "\n\n".join(part for part in parts if part), {}
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """Take one action: a call, a word, or a list of calls and words, in order up to the end of the episode."""
+        if self.over:
+            return "The episode is over.", 0.0, True, False, {}
         self.turns += 1
+        lines: list[str] = []
+        reward, ended = 0.0, False
+        for part in self.parts(action):
+            if part == "done":
+                line, reward = self.finished()
+                lines, ended = [*lines, line], True
+            elif part == "decline":
+                said, ended = self.declined()
+                lines += said
+            else:
+                lines += self.results(part)
+            if ended:
+                break
+        truncated = not ended and self.turns >= self.max_turns
+        self.over = ended or truncated
+        return "\n".join(lines), reward, ended, truncated, {}
+
+    def parts(self, action: str) -> list[Any]:
+        """What an action holds: calls as objects, words as texts, and what is neither as it stands."""
         word = action.strip().strip(".").lower()
-        if word == "done":
-            return self.finished()
-        if word == "decline":
-            return self.declined()
-        text = "\n".join(self.results(action))
-        return text, 0.0, False, self.turns >= self.max_turns, {}
+        if word in WORDS:
+            return [word]
+        try:
+            found = json.loads(action)
+        except (ValueError, RecursionError):
+            return [NOT_A_CALL]
+        items = found if isinstance(found, list) else [found]
+        return items[:MAX_CALLS] or [EMPTY_LIST]
 
     def format(self) -> str:
         example = self.call(next(iter(self.schemas)))
@@ -114,30 +141,24 @@ class ToolEnv:
         text, _ = self.requests[self.current]
         return f"Request {self.current + 1} of {len(self.requests)}: {text}"
 
-    def finished(self) -> tuple[str, float, bool, bool, dict[str, Any]]:
+    def finished(self) -> tuple[str, float]:
         complete = self.current == len(self.requests)
-        text = "Every request is fulfilled." if complete else "Not every request is fulfilled."
-        return text, float(complete), True, False, {}
+        return "Every request is fulfilled." if complete else "Not every request is fulfilled.", float(complete)
 
-    def declined(self) -> tuple[str, float, bool, bool, dict[str, Any]]:
+    def declined(self) -> tuple[list[str], bool]:
+        """What to say, and whether declining ends the episode: it does where the request could be fulfilled."""
         if self.current == len(self.requests):
-            return "There is nothing left to decline.", 0.0, False, self.turns >= self.max_turns, {}
+            return ["There is nothing left to decline."], False
         if self.requests[self.current][1] is not None:
-            return "This request could be fulfilled with the tools.", 0.0, True, False, {}
-        return "\n".join(self.advance()), 0.0, False, self.turns >= self.max_turns, {}
+            return ["This request could be fulfilled with the tools."], True
+        return self.advance(), False
 
-    def results(self, action: str) -> list[str]:
-        """What each call of an action answered, and what became of the request."""
-        try:
-            calls = json.loads(action)
-        except (ValueError, RecursionError):
-            return [f"This is not a call. {self.format()}"]
-        lines: list[str] = []
-        for call in (calls if isinstance(calls, list) else [calls])[:MAX_CALLS]:
-            lines.append(self.perform(call))
-            while self.current < len(self.requests) and self.holds():
-                lines += self.advance()
-        return lines or [f"The list of calls is empty. {self.format()}"]
+    def results(self, call: Any) -> list[str]:
+        """What a call answered, and what became of the request."""
+        lines = [self.perform(call)]
+        while self.current < len(self.requests) and self.holds():
+            lines += self.advance()
+        return lines
 
     def holds(self) -> bool:
         criterion = self.requests[self.current][1]
@@ -151,6 +172,12 @@ class ToolEnv:
 
     def perform(self, call: Any) -> str:
         """Make one call; every mistake in it comes back as a message."""
+        if call is NOT_A_CALL:
+            return f"This is not a call. {self.format()}"
+        if call is EMPTY_LIST:
+            return f"The list of calls is empty. {self.format()}"
+        if isinstance(call, dict) and isinstance(call.get("malformed"), str):
+            return f"Error: {call['malformed']}"
         if not isinstance(call, dict) or not isinstance(call.get("name"), str):
             return f'Error: a call is an object with "name" and "arguments". {self.format()}'
         name, arguments = call["name"], call.get("arguments", {})
