@@ -13,9 +13,6 @@ from sandbox.watching import Line, Watch, watch
 from spade.outcomes import Reply
 from spade.ports import Ask, IsolationLevel, Limits, Opened
 
-CROWD = 8
-"""Games on one loop from which on they keep the other cores busy."""
-
 
 class AsyncGame:
     """`spade.ports.Game`. Belongs to the loop that opened it; a cancelled call ends it."""
@@ -48,7 +45,7 @@ class AsyncGame:
 
     async def ask(self, kind: int, body: bytes) -> Reply:
         if self.owner.games > 1:
-            self.core.place.crowded = self.owner.games >= CROWD
+            self.core.place.crowd = self.owner.crowd()
             return await self.owner.drive(self.core.asking(kind, body), self.line)
         begun = self.core.begin(kind, body)
         if isinstance(begun, Reply):

@@ -19,14 +19,14 @@ FIRST, EVERY = 8, 256
 class Place:
     """Where one process runs. Costs a counter per answer."""
 
-    __slots__ = ("answers", "cores", "crowded", "pidfd")
+    __slots__ = ("answers", "cores", "crowd", "pidfd")
 
     def __init__(self, pidfd: int) -> None:
         self.pidfd = pidfd
         self.cores: frozenset[int] = frozenset()
         """Where it has been put; empty: wherever the kernel likes."""
-        self.crowded = False
-        """Whether many programs are played at once."""
+        self.crowd: frozenset[int] = frozenset()
+        """Where all belong while many are played at once; empty: there is no crowd."""
         self.answers = 0
 
     def quick(self) -> None:
@@ -43,11 +43,9 @@ class Place:
             self.cores = frozenset()
 
     def follow(self) -> None:
-        core, allowed = current_core(), os.sched_getaffinity(0)
-        if core < 0 or len(allowed) < 2:
-            return
-        cores = frozenset(allowed - {core}) if self.crowded else frozenset({core})
-        if cores != self.cores:
+        core = current_core()
+        cores = self.crowd or frozenset({core} if core >= 0 else ())
+        if cores and cores != self.cores:
             self.cores = cores
             self.move(cores)
 
@@ -56,6 +54,13 @@ class Place:
             os.sched_setaffinity(pid_behind(self.pidfd), cores)
         except OSError:
             return
+
+
+def cores_for_crowd() -> frozenset[int]:
+    """All cores but the one this thread is on now. The scheduler soon leaves that one to the host, so the choice is
+    made once for a crowd: following the host about would cost more than it gives."""
+    core, allowed = current_core(), os.sched_getaffinity(0)
+    return frozenset(allowed - {core}) if core >= 0 and len(allowed) > 1 else frozenset()
 
 
 def current_core() -> int:

@@ -5,6 +5,7 @@ import time
 import weakref
 from typing import TypeVar
 
+from sandbox.placing import cores_for_crowd
 from sandbox.waiting import Waiting
 
 T = TypeVar("T")
@@ -17,6 +18,10 @@ BREATH = 16
 
 FEW = 4
 """Games that may each take a whole breath."""
+
+
+CROWD = 8
+"""Games from which on they keep the other cores busy."""
 
 
 class Line:
@@ -71,7 +76,16 @@ class Watch:
         self.games = 0
         """How many games are open on this loop."""
         self.quick = 0
+        self.crowd_cores: frozenset[int] = frozenset()
         self.openings = asyncio.Semaphore(64)
+
+    def crowd(self) -> frozenset[int]:
+        """The cores on which programs are played while there are many of them; empty while there are few."""
+        if self.games < CROWD:
+            self.crowd_cores = frozenset()
+        elif not self.crowd_cores:
+            self.crowd_cores = cores_for_crowd()
+        return self.crowd_cores
 
     def add(self, line: Line) -> None:
         self.waiting.add(line)
