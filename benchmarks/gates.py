@@ -103,15 +103,14 @@ async def false_rejects(sandbox: Sandbox, programs: dict[str, list[tuple[str, st
     """Per set: how many good programs were judged, and which were refused."""
     found: dict[str, Any] = {}
     for name, entries in programs.items():
-        limits = Limits()
-        verdicts = await many([lambda c=c: verdict_on(c, sandbox, limits) for _, c in entries])  # type: ignore[misc]
+        verdicts = await many([lambda c=c: verdict_on(c, sandbox, Limits()) for _, c in entries])  # type: ignore[misc]
         refused = {title: f"{gate}: {why}" for (title, _), (gate, why) in zip(entries, verdicts, strict=True) if gate}
         found[name] = {"programs": len(entries), "refused": refused}
     return found
 
 
 def good_programs(items: Path | None, quick: bool) -> dict[str, list[tuple[str, str]]]:
-    library = [(path.stem, path.read_text()) for path in [SKELETON, *sorted(LIBRARY.glob("*.py"))]]
+    library = [(path.stem, path.read_text()) for path in [SKELETON, *sorted(LIBRARY.rglob("*.py"))]]
     programs = {"library": library, "blueprints": blueprints(12 if quick else 60)}
     if items is not None:
         lines = [json.loads(line) for line in items.read_text().splitlines()][: 10 if quick else None]
@@ -138,7 +137,7 @@ async def speed(sandbox: Sandbox, codes: Sequence[str], seconds: float) -> dict[
     alone = []
     for code in codes:
         began = time.perf_counter()
-        await examine(code, Setting.GAMES, sandbox, Limits(), GateSettings(), full=True)
+        await examine(code, setting_of(code), sandbox, Limits(), GateSettings(), full=True)
         alone.append(time.perf_counter() - began)
     jobs = [lambda c=c: verdict_on(c, sandbox, Limits()) for c in codes] * 4  # type: ignore[misc]
     await many(jobs[: len(codes)])

@@ -18,10 +18,13 @@ class BellTowerEnv:
         self.turn = 0
         self.done = False
         return (
-            "A tower has four bells: bronze, copper, iron, silver. It plays a peal of 3 to 5 strokes again and again; each "
+            "A tower has four bells: bronze, copper, iron, silver. It plays a peal of 3 to 5 strokes "
+            "again and again; each "
             "time, every stroke moves a fixed number of bells on in this list (after silver comes bronze).\n"
-            f"Goal: name the bells of strokes {self.first}, {self.first + 1} and {self.first + 2}. Strokes count from 0.\n"
-            "Actions: 'hear N' with N from 0 to 39 tells the bell of stroke N. 'answer' and three bells ends the game.\n"
+            f"Goal: name the bells of strokes {self.first}, {self.first + 1} and {self.first + 2}. "
+            f"Strokes count from 0.\n"
+            "Actions: 'hear N' with N from 0 to 39 tells the bell of stroke N. 'answer' and three "
+            "bells ends the game.\n"
             f"You have {self.max_turns} turns. Write your action in a box, such as \\boxed{{hear 12}} or "
             "\\boxed{answer iron iron copper}."
         ), {}

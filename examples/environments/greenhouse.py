@@ -17,10 +17,14 @@ class GreenhouseEnv:
         self.turn = 0
         self.done = False
         return (
-            "A plant blooms under a hidden condition. These can be given or left out: " + ", ".join(self.FACTORS) + ".\n"
-            "Two of them together make it bloom, unless a third one is given, which prevents it. The rest does nothing.\n"
+            "A plant blooms under a hidden condition. These can be given or left out: "
+            + ", ".join(self.FACTORS)
+            + ".\n"
+            "Two of them together make it bloom, unless a third one is given, which prevents it. The "
+            "rest does nothing.\n"
             "Goal: name the two causes and the one that prevents.\n"
-            "Actions: 'try' and what is given, all the rest being left out. 'answer' and three words, the two causes and "
+            "Actions: 'try' and what is given, all the rest being left out. 'answer' and three "
+            "words, the two causes and "
             "then the preventer, ends the game.\n"
             f"You have {self.max_turns} turns. Write your action in a box, such as \\boxed{{try fog lime song}} or "
             "\\boxed{answer heat moss ash}."

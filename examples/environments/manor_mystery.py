@@ -20,10 +20,12 @@ class ManorMysteryEnv:
         self.turn = 0
         self.done = False
         return (
-            "At midnight Ada, Bruno, Clara and Denis were in the attic, the cellar, the hall and the library, one in each.\n"
+            "At midnight Ada, Bruno, Clara and Denis were in the attic, the cellar, the hall and the "
+            "library, one in each.\n"
             "Goal: say who was where.\n"
             f"There are {len(self.clues)} witnesses, numbered from 1. Each tells one true thing when asked.\n"
-            "Actions: 'ask N', or 'accuse' with the rooms of Ada, Bruno, Clara and Denis in this order, which ends the game.\n"
+            "Actions: 'ask N', or 'accuse' with the rooms of Ada, Bruno, Clara and Denis in this "
+            "order, which ends the game.\n"
             f"You have {self.max_turns} turns. Write your action in a box, such as \\boxed{{ask 2}} or "
             "\\boxed{accuse hall attic library cellar}."
         ), {}
@@ -56,10 +58,12 @@ class ManorMysteryEnv:
         for one, other in permutations(self.GUESTS, 2):
             rooms = sorted((self.where[one], self.where[other]))
             if one < other:
-                facts.append((
-                    f"{one} and {other} shared the {rooms[0]} and the {rooms[1]} between them, one in each.",
-                    lambda w, a=one, b=other, r=rooms: sorted((w[a], w[b])) == r,
-                ))
+                facts.append(
+                    (
+                        f"{one} and {other} shared the {rooms[0]} and the {rooms[1]} between them, one in each.",
+                        lambda w, a=one, b=other, r=rooms: sorted((w[a], w[b])) == r,
+                    )
+                )
         while True:
             chosen = rng.sample(facts, 4)
             worlds = [dict(zip(self.GUESTS, rooms)) for rooms in permutations(self.ROOMS)]

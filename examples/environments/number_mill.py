@@ -16,7 +16,8 @@ class NumberMillEnv:
         self.turn = 0
         self.done = False
         return (
-            f"A mill turns a whole number x into a*x + b, and keeps only the remainder after division by {self.modulus}.\n"
+            f"A mill turns a whole number x into a*x + b, and keeps only the remainder after division "
+            f"by {self.modulus}.\n"
             "The whole numbers a and b are hidden: a is at least 3 and at most 19.\n"
             f"Goal: say what the mill makes of {self.target}.\n"
             "Actions: 'feed N' with N from 0 to 20 shows what the mill makes of N. 'answer N' ends the game.\n"

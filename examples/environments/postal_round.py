@@ -21,7 +21,8 @@ class PostalRoundEnv:
         self.done = False
         farms = "\n".join(f"- {name} at ({x}, {y})" for name, (x, y) in self.farms.items())
         return (
-            f"A postman starts at the post office at ({self.post[0]}, {self.post[1]}), visits six farms once each, and walks "
+            f"A postman starts at the post office at ({self.post[0]}, {self.post[1]}), visits six "
+            f"farms once each, and walks "
             f"back to the post office. A walk from (a, b) to (c, d) takes |a-c| + |b-d| minutes.\n{farms}\n"
             "Goal: the shortest possible round. The last farm ends it, and only a shortest round is paid in full.\n"
             f"You have {self.max_turns} turns. Write the next farm in a box, such as \\boxed{{{names[0]}}}."
@@ -44,7 +45,13 @@ class PostalRoundEnv:
             late = self.turn >= self.max_turns
             self.done = late
             waiting = [farm for farm in self.farms if farm not in self.walked]
-            return f"At {name} after {self._length(self.walked, back=False)} minutes. Waiting: {', '.join(waiting)}.", 0.0, False, late, {}
+            return (
+                f"At {name} after {self._length(self.walked, back=False)} minutes. Waiting: {', '.join(waiting)}.",
+                0.0,
+                False,
+                late,
+                {},
+            )
         self.done = True
         length = self._length(self.walked)
         reward = 1.0 if length == self.best else max(0.0, 0.5 - 0.1 * (length - self.best))

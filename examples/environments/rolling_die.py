@@ -25,7 +25,8 @@ class RollingDieEnv:
         self.turn = 0
         self.done = False
         return (
-            f"A die lies on a board of {self.SIZE} by {self.SIZE} fields, rows numbered from the north, columns from the "
+            f"A die lies on a board of {self.SIZE} by {self.SIZE} fields, rows numbered from the "
+            f"north, columns from the "
             f"west. It lies at row {self.at[0] + 1}, column {self.at[1] + 1}: 1 on top, 2 to the north, 3 to the east "
             "(opposite faces sum to 7).\n"
             f"Goal: have it at row {self.goal[0] + 1}, column {self.goal[1] + 1} with {self.wanted} on top.\n"

@@ -30,7 +30,8 @@ class RoverWalkEnv:
             f"A rover stands on a field of {self.SIZE} by {self.SIZE}, shown with north at the top "
             "(R rover, B beacon, # rock, . free):\n" + self._map() + f"\nThe rover faces {self.NAMES[self.facing]}.\n"
             "Goal: bring it to the beacon.\n"
-            "Actions: 'left' and 'right' turn it on the spot, 'forward' rolls one field; at a rock or the border it stays.\n"
+            "Actions: 'left' and 'right' turn it on the spot, 'forward' rolls one field; at a rock "
+            "or the border it stays.\n"
             f"You have {self.max_turns} actions. Write one action at a time in a box, such as \\boxed{{forward}}."
         ), {}
 
@@ -50,7 +51,9 @@ class RoverWalkEnv:
         self.at, self.facing = self._moved((self.at, self.facing), word)
         won = self.at == self.beacon
         self.done = won or late
-        note = "It is at the beacon." if won else "It bumps." if word == "forward" and before == self.at else "It moves."
+        note = (
+            "It is at the beacon." if won else "It bumps." if word == "forward" and before == self.at else "It moves."
+        )
         text = f"{note} Row {self.at[0] + 1}, column {self.at[1] + 1}, facing {self.NAMES[self.facing]}."
         return text, float(won), won, late and not won, {}
 

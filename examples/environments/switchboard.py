@@ -19,11 +19,13 @@ class SwitchboardEnv:
         self.turn = 0
         self.done = False
         return (
-            "Five levers A to E are down. Each drives exactly one of five lamps, numbered 1 to 5; some levers light their "
+            "Five levers A to E are down. Each drives exactly one of five lamps, numbered 1 to 5; "
+            "some levers light their "
             "lamp when they are up, others when they are down.\n"
             f"Now burning: {self._burning()}.\n"
             "Goal: say which lamp each lever drives.\n"
-            "Actions: 'flip' and one or more levers, all at once. 'answer' and five lamp numbers, for A to E in order, ends "
+            "Actions: 'flip' and one or more levers, all at once. 'answer' and five lamp numbers, "
+            "for A to E in order, ends "
             "the game.\n"
             f"You have {self.max_turns} turns. Write your action in a box, such as \\boxed{{flip B D}} or "
             "\\boxed{answer 3 1 2 5 4}."
@@ -49,7 +51,13 @@ class SwitchboardEnv:
                 at = self.LEVERS.index(word)
                 self.levers[at] = not self.levers[at]
             return f"Now burning: {self._burning()}.", 0.0, False, late, {}
-        return "Write 'flip' and levers from A to E, or 'answer' and the numbers 1 to 5 in some order.", 0.0, False, late, {}
+        return (
+            "Write 'flip' and levers from A to E, or 'answer' and the numbers 1 to 5 in some order.",
+            0.0,
+            False,
+            late,
+            {},
+        )
 
     def _burning(self):
         lit = [self.lamp_of[at] + 1 for at in range(5) if self.levers[at] != self.inverted[at]]

@@ -81,7 +81,7 @@ class ToolEnv:
         """Add a request. `criterion` says from the state whether it is fulfilled; None: it has to be declined."""
         self.requests.append((text, criterion))
 
-    def call(self, name: str, **arguments: Any) -> str:
+    def call(self, name: str, /, **arguments: Any) -> str:
         """One tool call as an action."""
         return json.dumps({"name": name, "arguments": arguments}, ensure_ascii=False)
 

@@ -44,6 +44,10 @@ class Player(StrEnum):
     """One wrong action, to see whether its reply teaches."""
     CONFIRM = "confirm"
     """A suspicious player again, on further instances."""
+    DISTRACTED = "distracted"
+    """Calls only tools that the solution never calls."""
+    UNREVEALED = "unrevealed"
+    """The solution with a value exchanged that nothing had shown."""
     FRESH = "fresh"
     """The first play of a process, to tell what lasts between episodes from what differs between processes."""
 

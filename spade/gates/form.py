@@ -80,7 +80,10 @@ def _contract_problem(source: Source, setting: Setting, settings: GateSettings) 
     if setting is Setting.TOOLS and not _inherits_tool_env(source):
         return f"A tool-use environment subclasses the given ToolEnv: write `class {names[0]}(ToolEnv):`."
     if setting is Setting.TOOLS:
-        return _signature_problem(source, ("reset", "solution") if "reset" in source.methods else ("solution",))
+        own = [name for name in _GIVEN if name in source.methods]
+        if own:
+            return f"ToolEnv provides `{own[0]}`; leave it alone and define setup, solution and the tools."
+        return _signature_problem(source, ("setup", "solution")) or _cap_problem(source)
     return _signature_problem(source, ("__init__", "reset", "step", "solution")) or _cap_problem(source)
 
 
@@ -88,11 +91,14 @@ def _inherits_tool_env(source: Source) -> bool:
     return any(isinstance(b, ast.Name) and b.id == "ToolEnv" for b in source.environments[0].bases)
 
 
+_GIVEN = ("__init__", "reset", "step", "parts", "finished", "declined", "results", "holds", "advance", "perform")
+"""What `ToolEnv` does itself: who pays and when is not for the program to say."""
 _SHAPES = {
     "__init__": ("__init__(self, max_turns=12)", (), "max_turns"),
     "reset": ("reset(self, seed=None)", (), "seed"),
     "step": ("step(self, action)", ("action",), ""),
     "solution": ("solution(self)", (), ""),
+    "setup": ("setup(self, rng)", ("rng",), ""),
 }
 """Per method: how to write it, its required parameters after `self`, and the optional one it must take."""
 
@@ -146,7 +152,7 @@ def _own_nodes(method: Function) -> list[ast.AST]:
 def _cap_problem(source: Source) -> str:
     cap = source.max_turns
     if cap is None:
-        return "The default of `max_turns` must be a whole number written down, such as `max_turns=12`."
+        return "The default of `max_turns` must be a whole number written down, such as `max_turns = 12`."
     if not MIN_TURNS <= cap <= MAX_TURNS:
         return f"The default of `max_turns` is {cap}; it must lie in {MIN_TURNS}..{MAX_TURNS}."
     return ""

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from spade.errors import SpadeError
-from spade.gates import runtime, semantic, stages
+from spade.gates import runtime, semantic, stages, tool_use
 from spade.gates.casting import judging_seeds
 from spade.gates.facts import Facts
 from spade.gates.form import FORM_GATES, form_contract, form_parse
@@ -52,11 +52,21 @@ PLAYERS: tuple[Gate, ...] = (
 )
 """Some gates of the stage before judge the new plays as well."""
 
-STAGES: tuple[tuple[Stage, tuple[Gate, ...]], ...] = (
-    (stages.start, START),
-    (stages.instances, INSTANCES),
-    (stages.players, PLAYERS),
-)
+STAGES: Mapping[Setting, tuple[tuple[Stage, tuple[Gate, ...]], ...]] = {
+    Setting.GAMES: (
+        (stages.start, START),
+        (stages.instances, INSTANCES),
+        (stages.players, PLAYERS),
+    ),
+    Setting.TOOLS: (
+        (stages.start, (*START, tool_use.schema_matches, tool_use.criteria_false_at_reset)),
+        (
+            stages.instances,
+            (tool_use.criteria_false_at_reset, *INSTANCES[:-1], tool_use.criteria_reachable, INSTANCES[-1]),
+        ),
+        (stages.players, (*PLAYERS, tool_use.criteria_reachable, tool_use.distractors_do_not_pay)),
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +109,7 @@ async def examine(
     seats = [Seat(sandbox, code, limits, number) for number in (0, 1)]
     table = Table(seats[0], seats[1], settings)
     try:
-        for stage, gates in STAGES:
+        for stage, gates in STAGES[setting]:
             facts = await stage(facts, table)
             for gate in gates:
                 sheet.note(gate.__name__, lambda gate=gate, facts=facts: gate(facts, settings))  # type: ignore[misc]
@@ -157,8 +167,9 @@ def _judgement(sheet: _Sheet, facts: Facts) -> Judgement:
     return Judgement(sheet.verdicts, facts.solved, observations)
 
 
-def gate_names() -> Sequence[str]:
-    """Every gate of levels 0 to 3 for games, in order."""
+def gate_names(setting: Setting = Setting.GAMES) -> Sequence[str]:
+    """Every gate of levels 0 to 3, in order."""
     form = [gate.__name__.replace("_", ".", 1) for gate in FORM_GATES]
-    run = [gate for _, gates in STAGES for gate in gates]
-    return list(dict.fromkeys([*form, *(f"{g.__module__.rpartition('.')[2]}.{g.__name__}" for g in run)]))
+    levels = {"runtime": "runtime", "semantic": "semantic", "tool_use": "semantic"}
+    run = [gate for _, gates in STAGES[setting] for gate in gates]
+    return list(dict.fromkeys([*form, *(f"{levels[g.__module__.rpartition('.')[2]]}.{g.__name__}" for g in run)]))

@@ -21,6 +21,8 @@ LIMITS = (CallOutcome.ENV_TIMEOUT, CallOutcome.ENV_MEMORY)
 def startup(facts: Facts, _: GateSettings) -> Verdict:
     """Constructs and resets within its budget."""
     problem = next((r for r in facts.opened if not r.ok), None)
+    if any(_has_own_gate(r.detail) for r in (*facts.opened, *facts.greetings.values())):
+        return errored("runtime.startup", "`ToolEnv` refuses the program; see the gates on schemas and criteria.")
     if problem is not None:
         return failed("runtime.startup", f"The program does not load: {problem.detail}", problem.outcome.value, "ok")
     bad = [r for r in facts.greetings.values() if not r.ok and blamed(r) in ("", "resources")]
@@ -29,6 +31,12 @@ def startup(facts: Facts, _: GateSettings) -> Verdict:
     if not facts.greetings:
         return errored("runtime.startup", "The program could not be started.")
     return passed("runtime.startup", "ok", "ok")
+
+
+def _has_own_gate(detail: str) -> bool:
+    """Whether `ToolEnv` refused the program for what another gate is about."""
+    about = ("declar", "schema", "tool_", "two tools", "before anything was done")
+    return "ContractError" in detail and any(word in detail for word in about)
 
 
 def observation_schema(facts: Facts, settings: GateSettings) -> Verdict:

@@ -8,8 +8,10 @@ from spade.gates.facts import TOLERANCE, Facts, Play, Player
 from spade.gates.interaction import effective_turns, greets_alike, teaches
 from spade.gates.reading import leaks
 from spade.gates.scripts import nonsense
+from spade.gates.tool_use import lookups_given_away
 from spade.gates.verdicting import errored, failed, passed, warned
 from spade.settings import GateSettings
+from spade.skills import Setting
 from spade.verdicts import Verdict
 
 CONSTANT_WINS = 3
@@ -85,6 +87,8 @@ def canary_floor(facts: Facts, _: GateSettings) -> Verdict:
     gate = "semantic.canary_floor"
     if not facts.by(Player.FORMAT, Player.CONSTANT):
         return errored(gate, "No canary could be played.")
+    if len({p.seed for p in facts.by(Player.CONSTANT) if p.won and p.note == "decline"}) >= TRICK_WINS:
+        return failed(gate, "Declining every request wins; ask for things that tools can do.", "decline")
     constant = _constant_answer(facts)
     if constant is not None:
         message = (
@@ -121,7 +125,7 @@ def no_solution_leakage(facts: Facts, _: GateSettings) -> Verdict:
     gate = "semantic.no_solution_leakage"
     if not facts.by(Player.READER):
         return errored(gate, "No reader could be played.")
-    found = leaks(facts)
+    found = [*leaks(facts), *(lookups_given_away(facts) if facts.setting is Setting.TOOLS else [])]
     if found:
         return failed(gate, found[0], found, [])
     return passed(gate, [], [])

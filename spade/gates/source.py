@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from spade.parsing import parse_tree
 from spade.skills import Setting
 
+TOOL_TURNS = 20
+"""The turn cap of a `ToolEnv` that names none."""
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -41,6 +43,8 @@ def read_source(code: str) -> Source:
     methods = _methods(environments[0], classes) if len(environments) == 1 else {}
     nodes = tuple(ast.walk(tree))
     turns = _max_turns(tree, methods.get("__init__"))
+    if environments and any(base == "ToolEnv" for base in _base_names(environments[0])):
+        turns = _class_constant(environments[0], "max_turns", TOOL_TURNS)
     return Source(code, tree, "", nodes, tuple(_outermost(tree)), environments, methods, turns)
 
 
@@ -104,6 +108,14 @@ def _max_turns(tree: ast.Module, init: Function | None) -> int | None:
     if isinstance(default, ast.Name):
         value = _module_constant(tree, default.id)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _class_constant(node: ast.ClassDef, name: str, otherwise: int) -> int | None:
+    for item in node.body:
+        if isinstance(item, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in item.targets):
+            value = constant(item.value)
+            return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return otherwise
 
 
 def _module_constant(tree: ast.Module, name: str) -> object:

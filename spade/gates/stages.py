@@ -17,8 +17,10 @@ from spade.gates.facts import FRESH_PROCESSES, Facts, Play, Player, Resolved, di
 from spade.gates.probe import Seat
 from spade.gates.script import Script, saying
 from spade.gates.scripts import STATIC_FUZZ, shaped_fuzz
+from spade.gates.tool_scripts import call_fuzz, tool_scripts
 from spade.outcomes import Reply
 from spade.settings import GateSettings
+from spade.skills import Setting
 
 ECHO_TURNS = 3
 LEGAL = 3
@@ -81,6 +83,7 @@ async def players(facts: Facts, table: Table) -> Facts:
     """Random players, canaries and readers; then the suspicious ones again on further instances, and a second look."""
     settings = table.settings
     scripts = [*random_scripts(facts, settings), *canary_scripts(facts), *reading_scripts(facts)]
+    scripts += tool_scripts(facts) if facts.setting is Setting.TOOLS else []
     facts = await _share(facts, table, scripts)
     echo = await table.left.echo(facts.seeds[0], ECHO_TURNS)
     facts = replace(facts, plays=(*facts.plays, *([echo] if echo else [])))
@@ -98,7 +101,7 @@ async def _share(facts: Facts, table: Table, scripts: Sequence[Script]) -> Facts
 async def _contract_plays(facts: Facts, seat: Seat, legal: Sequence[Script]) -> list[Play]:
     turns, solved = facts.cap, facts.solved
     solutions = list(solved.values())
-    fuzz = [*STATIC_FUZZ, *shaped_fuzz(solutions)]
+    fuzz = [*STATIC_FUZZ, *shaped_fuzz(solutions), *(call_fuzz(facts) if facts.setting is Setting.TOOLS else [])]
     scripts = [saying(Player.NOTHING, seed, [""] * turns, ("", "0")) for seed in facts.seeds]
     scripts.append(replace(saying(Player.FUZZ, facts.seeds[0], fuzz), again=len(fuzz)))
     middle = solutions[0][: len(solutions[0]) // 2] if solutions else ()

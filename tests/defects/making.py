@@ -36,7 +36,7 @@ class Defect:
 
 def good(base: str) -> str:
     """A good program by name; `dial_lock` is the skeleton that designers see."""
-    return (SKELETON if base == "dial_lock" else LIBRARY / f"{base}.py").read_text()
+    return (SKELETON if base == "dial_lock" else next(LIBRARY.rglob(f"{base}.py"))).read_text()
 
 
 def make(kind: str, gate: str, **edits: Edit | tuple[Edit, ...]) -> list[Defect]:

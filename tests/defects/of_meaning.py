@@ -113,7 +113,7 @@ OF_MEANING = [
         "semantic.floor_gap",
         dial_lock=(("rng.randint(0, 9) for _ in range(3)", "rng.randint(0, 1) for _ in range(3)"),),
         spice_rack=('"clove", "dill", "fennel", "ginger", "mace")', ")"),
-        number_mill=("rng.randint(83, 199)", "rng.randint(2, 3)"),
+        number_mill=("rng.randint(83, 199)", "rng.randint(4, 5)"),
     ),
     *make(
         "pays for format",
@@ -275,9 +275,10 @@ OF_MEANING = [
         "semantic.no_solution_leakage",
         rover_walk=(
             (
-                'It moves."\n',
-                "It moves.\"\n        rest = self._route() or ['forward']\n"
-                "        note += f\" Next: {rest[0] if rest else 'none'}.\"\n",
+                '        text = f"{note} Row',
+                "        rest = self._route() or ['forward']\n"
+                "        note += f\" Next: {rest[0] if rest else 'none'}.\"\n"
+                '        text = f"{note} Row',
             ),
             ("faces {self.NAMES[self.facing]}.\\n", "faces {self.NAMES[self.facing]}. Next: {self.path[0]}.\\n"),
         ),

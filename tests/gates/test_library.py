@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from spade.gates import judge
+from spade.gates.source import setting_of
 from spade.ports import Limits, Sandbox
 from spade.settings import GateSettings
-from spade.skills import Setting
 from spade.verdicts import Status, first_failure
 from tests.defects import DEFECTS, Defect
 from tests.defects.making import LIBRARY
 
-GAMES = sorted(LIBRARY.glob("*.py"))
+GAMES, TOOLS = sorted(LIBRARY.glob("*.py")), sorted((LIBRARY / "tools").glob("*.py"))
 KINDS = sorted({defect.kind for defect in DEFECTS})
 LIMITS = Limits(wall_seconds=1.0, cpu_seconds=10.0)
 WAITS = frozenset({"slow step", "step that hangs", "never comes back from reset"})
@@ -31,22 +31,22 @@ def cases() -> list[object]:
 
 
 def test_the_sets_are_as_large_as_they_should_be() -> None:
-    assert len(GAMES) >= 12
+    assert (len(GAMES) >= 12, len(TOOLS) >= 6) == (True, True)
     assert len(KINDS) >= 40
     assert all(sum(defect.kind == kind for defect in DEFECTS) >= 2 for kind in KINDS)
     assert len({defect.code for defect in DEFECTS}) == len(DEFECTS)
 
 
-@pytest.mark.parametrize("path", GAMES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [*GAMES, *TOOLS], ids=lambda path: path.stem)
 async def test_a_good_program_passes_every_gate(sandbox: Sandbox, path: Path) -> None:
-    verdicts = await judge(path.read_text(), Setting.GAMES, sandbox, Limits(), GateSettings(), full=True)
+    verdicts = await judge(path.read_text(), setting_of(path.read_text()), sandbox, Limits(), GateSettings(), full=True)
 
     assert [v for v in verdicts if v.status is not Status.PASS] == []
 
 
 @pytest.mark.parametrize("defect", cases())
 async def test_a_defect_is_stopped_by_the_gate_meant_for_it(sandbox: Sandbox, defect: Defect) -> None:
-    failure = first_failure(await judge(defect.code, Setting.GAMES, sandbox, LIMITS, GateSettings()))
+    failure = first_failure(await judge(defect.code, setting_of(defect.code), sandbox, LIMITS, GateSettings()))
 
     assert failure is not None, "accepted"
     assert (failure.gate, failure.status) == (defect.gate, Status.FAIL), failure.message

@@ -1,0 +1,136 @@
+"""What the plays of a tool-use environment show: tools, calls, requests fulfilled, and where values came from."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from spade.gates.facts import Facts, Play, Player
+
+_TOOLS = re.compile(r"<tools>\n(.*?)\n</tools>", re.DOTALL)
+_COUNT = re.compile(r"^Request 1 of (\d+):", re.MULTILINE)
+_COMPLETE = re.compile(r"^Request (\d+) is complete\.", re.MULTILINE)
+_ASKED = re.compile(r"^Request \d+ of \d+: .*$", re.MULTILINE)
+_NUMBER = re.compile(r"[\s\d.,:%€$+-]+")
+_ERROR = re.compile(r"^Error: .*$", re.MULTILINE)
+STRANGER = "zq"
+"""A value that no instance holds."""
+MIN_TEXT = 3
+"""Texts shorter than this are choices or letters, not values one has to look up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One argument of a call that the solution makes: at which action, under which key."""
+
+    action: int
+    tool: str
+    key: str
+    value: Any
+
+
+def declared_tools(facts: Facts) -> dict[str, dict[str, Any]]:
+    """Schemas by name, as the first observation lists them; empty when it lists none."""
+    for reply in facts.greetings.values():
+        listed = _TOOLS.search(reply.observation)
+        if listed is None:
+            continue
+        try:
+            schemas = [json.loads(line)["function"] for line in listed[1].splitlines()]
+            return {str(schema["name"]): schema for schema in schemas}
+        except (ValueError, KeyError, TypeError):
+            return {}
+    return {}
+
+
+def calls_of(action: str) -> list[dict[str, Any]]:
+    """The calls of an action as `{"name", "arguments"}`; none when it is a word."""
+    try:
+        found = json.loads(action)
+    except (ValueError, RecursionError):
+        return []
+    items = found if isinstance(found, list) else [found]
+    return [c for c in items if isinstance(c, dict) and isinstance(c.get("name"), str)]
+
+
+def used_tools(facts: Facts) -> set[str]:
+    return {call["name"] for actions in facts.solved.values() for a in actions for call in calls_of(a)}
+
+
+def requests_of(play: Play) -> int:
+    """How many requests an episode has; 0 when the first observation does not say."""
+    count = _COUNT.search(play.observation)
+    return int(count[1]) if count else 0
+
+
+def completed(play: Play) -> int:
+    """How many requests were completed or declined."""
+    return sum(len(_COMPLETE.findall(step.observation)) for step in play.steps)
+
+
+def errors_of(play: Play) -> list[str]:
+    return [error for step in play.steps for error in _ERROR.findall(step.observation)]
+
+
+def values_of(play: Play) -> Iterator[Value]:
+    """The texts and numbers that the actions of a play pass to tools, those inside lists and objects too."""
+    for at, action in enumerate(play.sent):
+        for call in calls_of(action):
+            for key, value in (call.get("arguments") or {}).items():
+                for part in _leaves(value):
+                    yield Value(at, call["name"], str(key), part)
+
+
+def unrevealed(play: Play) -> list[Value]:
+    """Values that a call needs although nothing printed before it shows them: neither requests, tools nor results.
+
+    Only texts that are no numbers: a number may have been computed.
+    """
+    found = []
+    for value in values_of(play):
+        if isinstance(value.value, str) and len(value.value) >= MIN_TEXT and not _NUMBER.fullmatch(value.value):
+            seen = "\n".join([play.observation, *(s.observation for s in play.steps[: value.action])])
+            if not holds(seen, value.value):
+                found.append(value)
+    return found
+
+
+def given_away(play: Play) -> list[Value]:
+    """Values that a lookup shows before they are used, that no request names, and that the introduction prints."""
+    introduction = _ASKED.sub("", _TOOLS.sub("", play.observation))
+    asked = "\n".join(_ASKED.findall("\n".join(play.observations)))
+    tools = "".join(_TOOLS.findall(play.observation))
+    found = []
+    for value in values_of(play):
+        text = str(value.value)
+        results = "\n".join(s.observation for s in play.steps[: value.action])
+        telling = len(text) >= MIN_TEXT and not isinstance(value.value, bool)
+        if telling and holds(results, text) and not holds(asked, text) and not holds(tools, text):
+            found += [value] if holds(introduction, text) else []
+    return found
+
+
+def holds(text: str, value: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, re.IGNORECASE) is not None
+
+
+def oracle_plays(facts: Facts) -> list[Play]:
+    """One play of the solution an instance, in the process that was not asked for it."""
+    return list({p.seed: p for p in facts.by(Player.ORACLE, process=1)}.values())
+
+
+def replaced(action: str, value: Any) -> str:
+    """The action with a value of its calls exchanged for one that no instance holds."""
+    return action.replace(json.dumps(value, ensure_ascii=False), json.dumps(STRANGER))
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        for inner in value.values():
+            yield from _leaves(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _leaves(inner)
+    elif value is not None:
+        yield value
