@@ -66,9 +66,9 @@ class Vocabulary:
         parts, alike = list(form_tokens(action)), self.alike[form_of(action)]
         for at, part in enumerate(parts):
             if part.isdecimal():
-                numbers = [int(p[at]) for p in alike if len(p[at]) <= 9]
-                low, high = min([*numbers, self.low]), max([*numbers, self.high])
-                parts[at] = str(rng.randint(low, high)) if numbers else part
+                numbers = [int(p[at]) for p in alike if len(p[at]) <= 9] or [int(part[:9])]
+                wide = [self.low, self.high] if rng.random() < 0.25 else []
+                parts[at] = str(rng.randint(min([*numbers, *wide]), max([*numbers, *wide])))
             elif part.isalpha():
                 parts[at] = rng.choice(alike)[at]
         return "".join(parts)
