@@ -146,6 +146,13 @@ class Child:
             self.channel.close()
             os.close(self.pidfd)
 
+    def disown(self) -> None:
+        """In a forked copy of this process: let go without a kill."""
+        if not self.closed:
+            self.closed = True
+            self.channel.close()
+            os.close(self.pidfd)
+
     def obituary(self) -> Reply:
         """Why the process, which has ended without being killed by us, is gone."""
         if not self.zygote.alive:

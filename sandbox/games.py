@@ -142,6 +142,9 @@ class LocalGame:
 
     def failing(self, error: Exception, started: float) -> Waiting[Reply]:
         """What a broken call means, once the process is surely gone."""
+        if self.child.closed:
+            self.ended = Reply(CallOutcome.SANDBOX_LOST, detail="the game is not this process's any more")
+            return self.ended
         if isinstance(error, TimeoutError):
             wall = self.child.limits.wall_seconds
             reply = Reply(CallOutcome.ENV_TIMEOUT, detail=f"no answer within {wall:g} s of wall time")

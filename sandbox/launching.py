@@ -6,6 +6,7 @@ import importlib.metadata
 import importlib.util
 import json
 import os
+import secrets
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -109,6 +110,7 @@ def server_config(launch: Launch) -> dict[str, Any]:
         "versions": versions(launch.kind),
         "readable": [*readable_paths(), *libraries.values()],
         "users": HIGH_USERS if maps_user(HIGH_USERS[0]) else LOW_USERS,
+        "first_user": secrets.randbelow(LOW_USERS[1]),
         "without": without,
     }
 

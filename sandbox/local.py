@@ -1,5 +1,6 @@
 """The local sandbox: fork servers that are replaced when they die, and a pool of cells made ready ahead."""
 
+import contextlib
 import os
 import sys
 import threading
@@ -44,8 +45,9 @@ class LocalSandbox:
         self.tier = tier
         self.warm = warm
         self.without = dict(without or {})
-        self.lock = threading.RLock()
-        self.owner = os.getpid()
+        self.starting = threading.RLock()
+        self.pooling = threading.Lock()
+        self.children: weakref.WeakSet[Child] = weakref.WeakSet()
         self.zygotes: dict[Kind, Zygote] = {}
         self.pools: dict[tuple[Kind, Limits], deque[Newborn]] = {}
         self.closed = False
@@ -54,7 +56,7 @@ class LocalSandbox:
 
     def zygote(self, kind: Kind = PLAIN) -> Zygote:
         """The fork server of a kind, started on first use and started again when it has died. Raises `Retry`."""
-        with self.lock:
+        with self.starting:
             if self.closed:
                 raise Abort("the sandbox has been closed.")
             found = self.zygotes.get(kind)
@@ -115,19 +117,19 @@ class LocalSandbox:
         """A cell nobody has used, and whether it came from the pool."""
         for attempt in range(TRIES):
             pooled = self.from_pool(limits, kind) if guarded else None
-            newborn = pooled or self.zygote(kind).spawn(limits, guarded=guarded)
             try:
-                pid, pidfd = yield from birth(newborn)
+                newborn = pooled or self.zygote(kind).spawn(limits, guarded=guarded)
+                child = Child(newborn, *(yield from birth(newborn)))
             except Retry:
-                newborn.channel.close()
                 if attempt == TRIES - 1:
                     raise
                 continue
-            return Child(newborn, pid, pidfd), pooled is not None
+            self.children.add(child)
+            return child, pooled is not None
         raise AssertionError
 
     def from_pool(self, limits: Limits, kind: Kind) -> Newborn | None:
-        with self.lock:
+        with self.pooling:
             pool = self.pools.get((kind, limits))
             while pool and pool[0].born:
                 newborn = pool.popleft()
@@ -138,22 +140,19 @@ class LocalSandbox:
 
     def refill(self, limits: Limits, kind: Kind) -> None:
         """Have one pool filled again: the one for the limits last asked for. Costs one message a cell."""
-        with self.lock:
-            if not self.warm or self.closed:
-                return
+        if not self.warm or not self.running(kind):
+            return
+        with self.pooling, contextlib.suppress(Retry):
             key = (kind, limits)
             for other in [other for other in self.pools if other[0] == kind and other != key]:
                 drain(self.pools.pop(other))
             pool = self.pools.setdefault(key, deque())
-            try:
-                while len(pool) < self.warm:
-                    pool.append(self.zygote(kind).spawn(limits, ahead=True))
-            except Retry:
-                return
+            while len(pool) < self.warm and not self.closed:
+                pool.append(self.zygotes[kind].spawn(limits, ahead=True))
 
     def close(self) -> None:
         """End everything: fork servers, cells, games. Safe to call twice."""
-        with self.lock:
+        with self.starting, self.pooling:
             self.closed = True
             for pool in self.pools.values():
                 drain(pool)
@@ -167,7 +166,9 @@ class LocalSandbox:
 
     def forked(self) -> None:
         """In a forked copy of the process: leave the owner's servers alone and start afresh on the next use."""
-        self.lock = threading.RLock()
+        self.starting, self.pooling = threading.RLock(), threading.Lock()
+        for child in self.children:
+            child.disown()
         for pool in self.pools.values():
             drain(pool)
         for zygote in self.zygotes.values():

@@ -93,7 +93,7 @@ class Zygote:
             errors.seek(0)
             said = errors.read(2000).decode("utf-8", "replace").strip()
             raise NotWorking(said or reason)
-        self.control.settimeout(None)
+        self.control.settimeout(ANSWER_SECONDS)
         return message, descriptors[0]
 
     @property
@@ -170,23 +170,26 @@ def receive(channel: socket.socket) -> tuple[dict[str, Any], list[int]]:
 def birth(newborn: Newborn) -> Waiting[tuple[int, int]]:
     """Wait for a cell's process number (as its server sees it) and pidfd. Raises `Retry`."""
     deadline = time.monotonic() + START_SECONDS
-    newborn.channel.setblocking(False)
+    channel = newborn.channel
+    channel.setblocking(False)
     while True:
         try:
-            message, descriptors = receive(newborn.channel)
+            message, descriptors = receive(channel)
             break
         except BlockingIOError:
             if time.monotonic() > deadline:
+                channel.close()
                 raise Retry("the sandbox's fork server does not answer.") from None
-            yield newborn.channel.fileno(), 1.0
-    newborn.channel.setblocking(True)
+            yield channel.fileno(), 1.0
+    channel.setblocking(True)
     if not descriptors:
+        channel.close()
         raise Retry("the sandbox's fork server ended while starting a program.")
     return message["pid"], descriptors[0]
 
 
 def pid_behind(pidfd: int) -> int:
-    """The process number of a pidfd in our own process namespace; -1 when the process is gone."""
+    """The process number of a pidfd in our own process namespace; -1 when the process is gone. Raises `OSError`."""
     with open(f"/proc/self/fdinfo/{pidfd}") as lines:
         return next((int(line.split()[1]) for line in lines if line.startswith("Pid:")), -1)
 

@@ -37,7 +37,7 @@ class Server:
         self.own_pidfd = os.pidfd_open(os.getpid())
         self.reasons: dict[str, str] = {}
         self.exits: dict[int, tuple[int, float]] = {}
-        self.users = 0
+        self.users: int = config["first_user"]
         self.later: deque[tuple[dict[str, Any], int]] = deque()
         layers = self.probe()
         self.ground = Ground(

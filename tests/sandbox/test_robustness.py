@@ -100,7 +100,8 @@ def test_a_forked_worker_has_a_sandbox_of_its_own(local: LocalSandbox) -> None:
     game.reset(1)
     pid = os.fork()
     if pid == 0:
-        os._exit(0 if play(local) == 1.0 else 1)
+        lost = game.step("next").outcome is CallOutcome.SANDBOX_LOST
+        os._exit(0 if lost and play(local) == 1.0 else 1)
     _, status = os.waitpid(pid, 0)
 
     assert os.waitstatus_to_exitcode(status) == 0
