@@ -54,6 +54,7 @@ class Hostile:
     program: str
     ends: frozenset[CallOutcome]
     batched: bool = False
+    bundled: bool = False
 
     def __str__(self) -> str:
         return self.name
@@ -329,6 +330,14 @@ def crashes_and_protocol() -> Iterator[Hostile]:
     }.items():
         forged = stepping(f"forged batch: {name}", f"os.write(3, {body})\nwhile True: pass", PROTOCOL)
         yield Hostile(forged.name, forged.program, forged.ends, batched=True)
+    for name, body in {
+        "cut short": "struct.pack('<IIBB', 6, 3, 11, 3)",
+        "more answers than calls": "struct.pack('<IIB', 45, 3, 11) + struct.pack('<BI', 5, 0) * 8",
+        "lengths that lie": "struct.pack('<IIBBI', 10, 3, 11, 3, 2 ** 31)",
+        "nothing": "struct.pack('<IIB', 5, 3, 11)",
+    }.items():
+        forged = stepping(f"forged bundle: {name}", f"os.write(3, {body})\nwhile True: pass", PROTOCOL)
+        yield Hostile(forged.name, forged.program, forged.ends, batched=True, bundled=True)
     yield whole(
         "answer before being asked",
         """

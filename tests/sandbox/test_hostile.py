@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.bundles import ask_many
 from sandbox.games import LocalGame
 from sandbox.local import LocalSandbox
+from sandbox.waiting import finish
 from sandbox.zygotes import pid_behind
 from spade.outcomes import CallOutcome, Reply
-from spade.ports import Limits
+from spade.ports import Ask, Limits
 from tests.sandbox.hostile import ELSEWHERE, LIMITS, SHORT_STEPS, Hostile, everything
 from tests.sandbox.processes import all_gone, descendants, resident_bytes
 from tests.sandbox.programs import COUNTING
@@ -57,6 +59,12 @@ def still_serves(core: LocalSandbox) -> bool:
     return sum(step.reward for step in reply.steps) == 1.0
 
 
+def played(game: LocalGame, hostile: Hostile, action: str) -> Reply:
+    if hostile.bundled:
+        return finish(ask_many(game, [Ask("steps", actions=(action,))]))[-1]
+    return game.steps([action]) if hostile.batched else game.step(action)
+
+
 def said(reply: Reply) -> str:
     return " ".join([reply.detail, reply.observation, *(step.observation for step in reply.steps)])
 
@@ -70,7 +78,7 @@ def test_an_attack_fails(hostile: Hostile, hosting: LocalSandbox, secret: Path) 
     child = pid_behind(game.child.pidfd)
     reply = game.reset(0)
     if reply.ok:
-        reply = game.steps([str(secret)]) if hostile.batched else game.step(str(secret))
+        reply = played(game, hostile, str(secret))
     again = game.step(str(secret))
     game.close()
 
