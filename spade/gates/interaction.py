@@ -27,21 +27,34 @@ def greets_alike(facts: Facts) -> bool:
     return len({reply.observation for reply in facts.greetings.values()}) == 1
 
 
+def reveals(facts: Facts) -> bool:
+    """Whether the same wrong action is answered differently on different instances, while the episode goes on."""
+    replies: dict[str, set[str]] = {}
+    for play in _probes(facts):
+        replies.setdefault(play.sent[0], set()).add(play.steps[0].observation)
+    return any(len(said) > 1 for said in replies.values())
+
+
 def teaches(facts: Facts) -> bool:
-    """Whether the same wrong action is answered differently on different instances, and different ones differently on
-    one instance, with something that the first observation did not say already, while the episode goes on."""
-    by_action: dict[str, dict[int, str]] = {}
+    """Whether it is answered with something that the first observation did not say already.
+
+    Either the news differ between instances: what no word of the first observation was. Or they are words of the first
+    observation, such as `higher`, but then they must also depend on what was said: a question repeated does not.
+    """
     probes = _probes(facts)
-    steady, own = _steady(probes), _own_words(facts)
+    steady, own, every = _steady(probes), _own_words(facts), _all_words(facts)
+    new: dict[str, set[str]] = {}
+    told: dict[str, set[str]] = {}
+    by_seed: dict[int, set[str]] = {}
     for play in probes:
         echoed = set(_TOKEN.findall(play.sent[0].casefold())) - steady[play.seed]
-        by_action.setdefault(play.sent[0], {})[play.seed] = _news(play, echoed | own.get(play.seed, set()))
-    across_seeds = any(len(set(replies.values())) > 1 for replies in by_action.values())
-    by_seed: dict[int, set[str]] = {}
-    for replies in by_action.values():
-        for seed, news in replies.items():
-            by_seed.setdefault(seed, set()).add(news)
-    return across_seeds and any(len(news) > 1 for news in by_seed.values())
+        news = _news(play, echoed | own.get(play.seed, set()))
+        new.setdefault(play.sent[0], set()).add(_news(play, echoed | every.get(play.seed, set())))
+        told.setdefault(play.sent[0], set()).add(news)
+        by_seed.setdefault(play.seed, set()).add(news)
+    if any(len(news) > 1 for news in new.values()):
+        return True
+    return any(len(news) > 1 for news in told.values()) and any(len(news) > 1 for news in by_seed.values())
 
 
 def _probes(facts: Facts) -> list[Play]:
@@ -70,11 +83,15 @@ def _news(play: Play, masked: set[str]) -> str:
     return re.sub(r"_( _)*", "_", " ".join(tokens))
 
 
+def _all_words(facts: Facts) -> dict[int, set[str]]:
+    return {seed: set(_TOKEN.findall(r.observation.casefold())) for seed, r in facts.greetings.items() if r.ok}
+
+
 def _own_words(facts: Facts) -> dict[int, set[str]]:
     """Per instance the tokens that are its own: words that not every first observation has, and all numbers of those
     lines that not every first observation has."""
     texts = {seed: reply.observation.casefold() for seed, reply in facts.greetings.items() if reply.ok}
-    every = {seed: set(_TOKEN.findall(text)) for seed, text in texts.items()}
+    every = _all_words(facts)
     shared = set.intersection(*every.values()) if every else set()
     lines = varying(texts)
     numbers = {seed: {t for t in _TOKEN.findall(text) if t.isdecimal()} for seed, text in lines.items()}

@@ -5,7 +5,7 @@ from statistics import fmean
 
 from spade.boxes import action_of
 from spade.gates.facts import TOLERANCE, Facts, Play, Player
-from spade.gates.interaction import effective_turns, greets_alike, teaches
+from spade.gates.interaction import effective_turns, greets_alike, reveals, teaches
 from spade.gates.reading import leaks
 from spade.gates.scripts import nonsense
 from spade.gates.tool_use import lookups_given_away
@@ -135,7 +135,7 @@ def interactive(facts: Facts, settings: GateSettings) -> Verdict:
     """Enough turns, or replies that teach what was hidden."""
     gate, needed = "semantic.interactive", settings.min_turns
     turns = effective_turns(facts)
-    if turns >= needed and not greets_alike(facts):
+    if turns >= needed and (not greets_alike(facts) or reveals(facts)):
         return passed(gate, turns, needed)
     if turns and teaches(facts):
         return passed(gate, turns, needed, "Hidden state: replies to wrong actions teach.")
