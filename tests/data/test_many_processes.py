@@ -46,8 +46,9 @@ def read(home: Path, done: Event, log: Path) -> None:
 
 
 def compact(home: Path, done: Event) -> None:
-    catalog = Catalog(home)
-    while not done.is_set():
+    catalog, last = Catalog(home), False
+    while not last:
+        last = done.is_set()
         catalog.compact("episodes", grace_seconds=2.0)
         time.sleep(0.02)
 

@@ -115,7 +115,7 @@ def test_every_record_of_the_chain_is_stored(finished: tuple[Path, CycleSummary,
         "environments": 3,
         "scores": 3,
         "episodes": 24,
-        "decisions": 24,
+        "decisions": 72,
         "summaries": 1,
     }
 
