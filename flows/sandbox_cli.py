@@ -109,7 +109,7 @@ def described(tried: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def doctor(as_json: bool = False) -> None:
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
     """Print how well this machine keeps programs in, and what to do about each missing layer."""
     from sandbox.opening import open_sandbox
 
