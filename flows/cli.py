@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from flows.data_cli import corpus_app, lineage, show, sql
+from flows.env_cli import env_app, parse
 from flows.model_cli import fetch_model, serve_model
 from flows.sandbox_cli import doctor, sandbox_app
 from spade.errors import SpadeError
@@ -101,6 +102,8 @@ for command in (lineage, show, sql):
     app.command(rich_help_panel=LOOK)(command)
 app.add_typer(corpus_app, name="corpus", rich_help_panel=CHECK)
 app.command(rich_help_panel=CHECK)(doctor)
+app.add_typer(env_app, name="env", rich_help_panel=CHECK)
+app.command(rich_help_panel=CHECK)(parse)
 app.add_typer(sandbox_app, name="sandbox", rich_help_panel=CHECK)
 app.command("serve-model", rich_help_panel=SERVE)(serve_model)
 app.command("fetch-model", rich_help_panel=SERVE)(fetch_model)
