@@ -109,6 +109,7 @@ def server_config(launch: Launch) -> dict[str, Any]:
         "libraries": libraries,
         "versions": versions(launch.kind),
         "readable": [*readable_paths(), *libraries.values()],
+        "writable": ["/w"] if launch.tier == "namespaced" else [],
         "users": HIGH_USERS if maps_user(HIGH_USERS[0]) else LOW_USERS,
         "first_user": secrets.randbelow(LOW_USERS[1]),
         "without": without,
@@ -141,10 +142,11 @@ def versions(kind: Kind) -> dict[str, str]:
 
 
 def readable_paths() -> list[str]:
-    """Where the interpreter and its libraries lie: all that a program can read."""
-    library = Path(sys.base_prefix) / sys.platlibdir / f"python{sys.version_info[0]}.{sys.version_info[1]}"
-    shared = [path for path in ("/usr/lib", "/usr/lib64", "/lib", "/lib64") if Path(path).exists()]
-    return [str(library), str(Path(sys.base_prefix) / "lib"), *shared, "/dev/null"]
+    """Where the interpreter and its libraries lie: all that a program can read. Nothing twice."""
+    wanted = [Path(sys.base_prefix) / "lib", Path(sys.base_prefix) / sys.platlibdir]
+    wanted += [Path(path) for path in ("/usr/lib", "/usr/lib64", "/lib", "/lib64", "/dev/null")]
+    found = {path.resolve() for path in wanted if path.exists()}
+    return sorted(str(path) for path in found if not any(parent in found for parent in path.parents))
 
 
 def maps_user(number: int) -> bool:
@@ -186,7 +188,7 @@ def bubblewrap(launch: Launch) -> list[str]:
     for capability in ZYGOTE_CAPABILITIES_AS_ROOT if as_root else ZYGOTE_CAPABILITIES:
         arguments += ["--cap-add", capability]
     arguments += ["--ro-bind", SYSTEM_PREFIX, SYSTEM_PREFIX, *system_folders()]
-    arguments += ["--dir", "/dev", "--dev-bind", "/dev/null", "/dev/null", "--dir", "/w"]
+    arguments += ["--dir", "/dev", "--dev-bind", "/dev/null", "/dev/null", "--dir", "/w", "--dir", "/w/own"]
     if not Path(prefix).is_relative_to(SYSTEM_PREFIX):
         arguments += bind(prefix, prefix)
     arguments += bind(str(DRIVER), DRIVER_INSIDE)

@@ -103,6 +103,8 @@ class LocalSandbox:
         child, ready = yield from self.child(limits, kind, guarded)
         game = LocalGame(child)
         game.quick = ready
+        if ready:
+            game.place.follow()
         begun = game.begin(frames.LOAD, program.encode())
         reply = begun if isinstance(begun, Reply) else (yield from begun)
         game.quick = True

@@ -158,9 +158,9 @@ class Zygote:
         os.close(self.pidfd)
 
 
-def receive(channel: socket.socket) -> tuple[dict[str, Any], list[int]]:
+def receive(channel: socket.socket, flags: int = 0) -> tuple[dict[str, Any], list[int]]:
     """One trusted message with the descriptors it carries; an empty one when the other end is gone."""
-    message, ancillary, _, _ = channel.recvmsg(65536, socket.CMSG_SPACE(8), socket.MSG_CMSG_CLOEXEC)
+    message, ancillary, _, _ = channel.recvmsg(4096, socket.CMSG_SPACE(8), socket.MSG_CMSG_CLOEXEC | flags)
     descriptors = array.array("i")
     for _, _, data in ancillary:
         descriptors.frombytes(data[: len(data) - len(data) % 4])
@@ -171,17 +171,15 @@ def birth(newborn: Newborn) -> Waiting[tuple[int, int]]:
     """Wait for a cell's process number (as its server sees it) and pidfd. Raises `Retry`."""
     deadline = time.monotonic() + START_SECONDS
     channel = newborn.channel
-    channel.setblocking(False)
     while True:
         try:
-            message, descriptors = receive(channel)
+            message, descriptors = receive(channel, socket.MSG_DONTWAIT)
             break
         except BlockingIOError:
             if time.monotonic() > deadline:
                 channel.close()
                 raise Retry("the sandbox's fork server does not answer.") from None
             yield channel.fileno(), 1.0
-    channel.setblocking(True)
     if not descriptors:
         channel.close()
         raise Retry("the sandbox's fork server ended while starting a program.")

@@ -6,8 +6,6 @@ import os
 import resource
 import select
 import signal
-import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +14,9 @@ from .controls import seed_module
 from .program import quiet
 from .serve import CONTROL, serve
 
-SCRATCH = "/w"
+SCRATCHES, SCRATCH = "/w", "/w/own"
+"""Where every cell mounts a folder of its own, and above it the place that the file rules speak about: rules go by what
+a path leads through, and what is mounted over is not on the way."""
 MEGABYTE = 1 << 20
 STACK = 8 * MEGABYTE
 
@@ -40,10 +40,11 @@ class Ground:
     hash_seed: int
     builtin_names: dict[str, Any]
     """What guarded programs get; made once, since copying it would cost every cell a copy of the pages it touches."""
-    readable: Sequence[tuple[int, bool]]
+    files: int | None
+    """Landlock rules, as a descriptor."""
     filter: seccomp.Filter | None
-    server: int
-    """A pidfd of the fork server, readable once it has ended."""
+    server_ended: select.poll
+    """Answers at once when the fork server has ended."""
 
 
 def become_cell(ground: Ground, data: int, spec: dict[str, Any]) -> None:
@@ -60,26 +61,23 @@ def become_cell(ground: Ground, data: int, spec: dict[str, Any]) -> None:
 
 
 def lock_down(ground: Ground, data: int, spec: dict[str, Any]) -> None:
-    layers = ground.layers
-    scratch = enter(layers, data, spec)
+    scratch = enter(ground.layers, data, spec)
     limit_resources(spec)
     if spec["user"]:
         become_user(spec["user"])
-    # Only now: a change of user clears the wish to die with the parent. The parent may be gone already.
+    # Only now: a change of user clears the wish to die with the parent, and may clear the other. The parent may be gone
+    # already.
     kernel.die_with_parent(signal.SIGKILL)
-    if select.select([ground.server], [], [], 0)[0]:
-        os._exit(96)
     kernel.not_dumpable()
+    if ground.server_ended.poll(0):
+        os._exit(96)
     seed_module(ground.hash_seed)
-    quiet()
-    kernel.no_new_privileges()
     kernel.drop_capabilities()
-    if layers.landlock:
-        landlock.restrict(ground.readable, scratch, layers.landlock)
+    if ground.files is not None:
+        landlock.restrict(ground.files)
     kernel.close_from(CONTROL + 1)
     os.chdir(scratch or "/")
     gc.enable()
-    sys.setrecursionlimit(1000)
     if ground.filter is not None:
         ground.filter.install()
 
@@ -90,6 +88,8 @@ def prepare_ground() -> None:
     nothing = os.open("/dev/null", os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
+    quiet()
+    kernel.no_new_privileges()
     kernel.drop_bounding_set()
     none = [resource.RLIMIT_CORE, resource.RLIMIT_MEMLOCK, getattr(resource, "RLIMIT_MSGQUEUE", resource.RLIMIT_CORE)]
     for which in none:
@@ -98,8 +98,7 @@ def prepare_ground() -> None:
 
 
 def enter(layers: Layers, data: int, spec: dict[str, Any]) -> str | None:
-    """Signals, a connection and a scratch folder of its own. Answers the folder, or None where there is none."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    """A connection and a scratch folder of its own. Answers the folder, or None where there is none."""
     signal.set_wakeup_fd(-1)
     os.dup2(data, CONTROL)
     if not layers.mount_namespace or not spec["scratch_mb"]:

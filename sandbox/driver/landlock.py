@@ -53,27 +53,22 @@ def allow(ruleset: int, path: int, rights: int) -> None:
         raise fail("landlock_add_rule")
 
 
-def open_paths(paths: Sequence[str]) -> list[tuple[int, bool]]:
-    """Descriptors for rules, made while the paths can still be reached, each with whether it is a folder."""
-    found = []
-    for path in paths:
-        try:
-            descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
-        except OSError:
-            continue
-        found.append((descriptor, os.path.isdir(path)))
-    return found
-
-
-def restrict(readable: Sequence[tuple[int, bool]], scratch: str | None, abi: int) -> None:
-    """From now on only reading beneath `readable` and everyday use of `scratch` are possible, for good."""
+def rules(readable: Sequence[str], writable: Sequence[str], abi: int) -> int:
+    """A rule set: reading beneath some paths, everyday use of others. Made once, where the paths can be reached."""
     ruleset = create(abi)
-    for descriptor, is_folder in readable:
-        allow(ruleset, descriptor, READ_FILE | (READ_DIR if is_folder else 0))
-    if scratch is not None:
-        descriptor = os.open(scratch, os.O_PATH | os.O_CLOEXEC)
-        allow(ruleset, descriptor, file_rights(abi) & ~(EXECUTE | MAKE_SPECIAL))
-        os.close(descriptor)
+    everyday = file_rights(abi) & ~(EXECUTE | MAKE_SPECIAL)
+    for paths, rights in ((readable, READ_FILE | READ_DIR), (writable, everyday)):
+        for path in paths:
+            try:
+                descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            except OSError:
+                continue
+            allow(ruleset, descriptor, rights if os.path.isdir(path) else rights & FILE_RIGHTS)
+            os.close(descriptor)
+    return ruleset
+
+
+def restrict(ruleset: int) -> None:
+    """From now on this process may do what the rules say and no more, for good."""
     if libc.syscall(RESTRICT, ctypes.c_int(ruleset), ctypes.c_uint(0)) < 0:
         raise fail("landlock_restrict_self")
-    os.close(ruleset)

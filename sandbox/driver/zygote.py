@@ -44,10 +44,12 @@ class Server:
             layers=layers,
             hash_seed=config["hash_seed"],
             builtin_names=builtins_for(frozenset(config["allowed"])),
-            readable=landlock.open_paths(config["readable"]),
+            files=landlock.rules(config["readable"], config["writable"], layers.landlock) if layers.landlock else None,
             filter=seccomp.Filter() if layers.seccomp else None,
-            server=self.own_pidfd,
+            server_ended=select.poll(),
         )
+
+        self.ground.server_ended.register(self.own_pidfd, select.POLLIN)
 
     def probe(self) -> Layers:
         """Try each layer in a throw-away process."""
@@ -57,11 +59,9 @@ class Server:
             kernel.setns(self.own_pidfd, kernel.CLONE_NEWPID)
 
         def files() -> None:
-            kernel.no_new_privileges()
-            landlock.restrict([], None, landlock.version())
+            landlock.restrict(landlock.rules([], [], landlock.version()))
 
         def calls() -> None:
-            kernel.no_new_privileges()
             seccomp.Filter().install()
 
         def mounts() -> None:

@@ -3,6 +3,7 @@
 import os
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,8 @@ SECRET = "the-secret-of-the-host-7f3a"
 IN_MEMORY = bytes(SECRET, "utf-8") * 3
 ROOM = 16 << 20
 """Bytes by which the host may grow over one attack."""
+PATIENT = replace(LIMITS, wall_seconds=3.0)
+"""For what must end otherwise than by the clock."""
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +77,7 @@ def test_an_attack_fails(hostile: Hostile, hosting: LocalSandbox, secret: Path) 
     server = hosting.zygote().process.pid
     calm = descendants(server)
     before = resident_bytes()
-    game = opened(hosting, hostile.program)
+    game = opened(hosting, hostile.program, LIMITS if CallOutcome.ENV_TIMEOUT in hostile.ends else PATIENT)
     child = pid_behind(game.child.pidfd)
     reply = game.reset(0)
     if reply.ok:

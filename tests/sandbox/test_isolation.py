@@ -104,3 +104,33 @@ async def test_a_sandbox_ends_with_its_block() -> None:
     reply = await opened.game.reset(0)
 
     assert reply.outcome is CallOutcome.SANDBOX_LOST
+
+
+WRITING = """
+class OneEnv:
+    def reset(self, seed=None):
+        return "start", {}
+
+    def step(self, action):
+        with open("note", "w") as file:
+            file.write("x" * int(action))
+        with open("note") as file:
+            return str(len(file.read())), 0.0, False, False, {}
+"""
+
+
+def test_the_scratch_folder_is_small_and_each_program_has_its_own(local: LocalSandbox) -> None:
+    limits = Limits(wall_seconds=10.0, scratch_mb=2)
+    games = [local.open(WRITING, limits, guarded=False)[1] for _ in range(2)]
+    replies = []
+    for game in games:
+        assert game is not None
+        game.reset(0)
+        replies.append([game.step("1000000"), game.step("5000000")])
+        game.close()
+
+    if local.tier == "namespaced":
+        assert [small.steps[0].observation for small, _ in replies] == ["1000000", "1000000"]
+    assert {reply.outcome for pair in replies for reply in pair[local.tier == "namespaced" :]} == {
+        CallOutcome.ENV_ERROR
+    }
