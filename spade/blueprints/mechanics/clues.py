@@ -1,7 +1,8 @@
-"""Deduction from clues: ask for features of the hidden one, rule out the others, name it.
+"""Deduction from clues: learn features of the hidden one, rule out the others, name it.
 
-Every suspect differs from every other in the first features, of which there are log2(suspects): asking those and then
-naming always wins a case, and each case brings that many turns and one more. Further features are distractors.
+Every suspect differs from every other in the first features, of which there are log2(suspects). Clues are given (one
+at the start of a case, one after each wrong name) or have to be asked for; either way a case brings as many turns as
+one who rules out needs. Further features are distractors.
 """
 
 from spade.blueprints.mechanic import Blueprint, Knob, Mechanic, numbers
@@ -30,14 +31,22 @@ def _features(blueprint: Blueprint) -> tuple[tuple[str, str, str], ...]:
     return FEATURES[: _needed(blueprint) + blueprint.number("distractors")]
 
 
+def _asked(blueprint: Blueprint) -> bool:
+    return blueprint.word("clues") == "asked"
+
+
+def _actions(blueprint: Blueprint) -> tuple[str, ...]:
+    features = tuple(name for name, _, _ in _features(blueprint)) if _asked(blueprint) else ()
+    return _suspects(blueprint) + features
+
+
 def _derived(blueprint: Blueprint) -> dict[str, object]:
-    free = 1 if blueprint.word("first_clue") == "free" else 0
-    turns = blueprint.number("cases") * (_needed(blueprint) + 1 - free) + blueprint.number("slack")
+    per_case = _needed(blueprint) + (1 if _asked(blueprint) else 0)
     return {
         "names": list(_suspects(blueprint)),
         "features": list(_features(blueprint)),
         "needed": _needed(blueprint),
-        "turns": turns,
+        "turns": blueprint.number("cases") * per_case + blueprint.number("slack"),
     }
 
 
@@ -45,26 +54,26 @@ CLUES = Mechanic(
     name="clues",
     setting=Setting.GAMES,
     skills=(Skill.LOGICAL_DEDUCTION, Skill.CAUSAL_INFERENCE),
-    says="find the hidden one among suspects by asking for its features",
+    says="find the hidden one among suspects from clues",
     knobs=(
         Knob("suspects", numbers(4, 8), "how many suspects"),
-        Knob("cases", numbers(2, 3, 4), "how many cases to solve"),
+        Knob("cases", numbers(2, 3), "how many cases to solve"),
         Knob("distractors", numbers(0, 1, 2), "features that do not help"),
-        Knob("slack", numbers(0, 2, 4), "spare turns"),
-        Knob("first_clue", ("free", "asked"), "whether each case begins with a clue"),
+        Knob("slack", numbers(0, 1, 2), "spare turns"),
+        Knob("clues", ("given", "asked"), "whether clues come by themselves or must be asked for"),
     ),
-    actions=lambda b: _suspects(b) + tuple(name for name, _, _ in _features(b)),
+    actions=_actions,
     plans={
-        "ask_first": lambda _: (
-            "Ask for a feature before you name anyone.",
-            "Ask until a single suspect fits, then name it.",
+        "fit": lambda _: (
+            "Name a suspect that has every feature you were told.",
+            "Hold each suspect against the clues; one that differs in a single feature is out.",
         ),
         "rule_out": lambda _: (
             "Never name a suspect that was already wrong in this case.",
-            "Name only suspects whose features fit what you were told.",
+            "Each wrong name rules out one suspect: go on to another.",
         ),
-        "guess": lambda _: (
-            "Name the suspects one after the other.",
+        "in_turn": lambda _: (
+            "Name the suspects one after the other, from the first to the last.",
             "When two suspects fit, name one; if it is wrong, name the other.",
         ),
     },

@@ -1,7 +1,7 @@
-"""Hidden rule by probing: ask whether numbers keep a hidden rule, then name the rule.
+"""Hidden rule by probing: learn which numbers keep a hidden rule, then name the rule.
 
-Rules in the menu are pairwise told apart by the numbers that can be probed; a case brings as many turns as there are
-probes, at most three, and one to name the rule, so asking and then naming wins.
+Examples are given (one at the start of a case, one after each wrong name) or numbers have to be probed. A given example
+always tells apart rules that still fit.
 """
 
 from spade.blueprints.mechanic import Blueprint, Knob, Mechanic, numbers
@@ -16,7 +16,7 @@ RULES: dict[str, tuple[int, ...]] = {
     "square": (1, 4, 9),
 }
 """Each rule with the numbers from 1 to 9 that keep it."""
-PROBES = {3: (2, 3, 9), 5: (1, 2, 6, 7, 9), 9: tuple(range(1, 10))}
+PROBES = {5: (1, 2, 6, 7, 9), 9: tuple(range(1, 10))}
 
 
 def _rules(blueprint: Blueprint) -> tuple[str, ...]:
@@ -27,11 +27,19 @@ def _probes(blueprint: Blueprint) -> tuple[int, ...]:
     return PROBES[blueprint.number("probes")]
 
 
+def _probing(blueprint: Blueprint) -> bool:
+    return blueprint.word("examples") == "probed"
+
+
+def _actions(blueprint: Blueprint) -> tuple[str, ...]:
+    return _rules(blueprint) + (tuple(map(str, _probes(blueprint))) if _probing(blueprint) else ())
+
+
 def _derived(blueprint: Blueprint) -> dict[str, object]:
     return {
         "known": {rule: list(RULES[rule]) for rule in _rules(blueprint)},
         "numbers": list(_probes(blueprint)),
-        "turns": blueprint.number("cases") * 4 + blueprint.number("slack"),
+        "turns": blueprint.number("cases") * (4 if _probing(blueprint) else 3) + blueprint.number("slack"),
     }
 
 
@@ -41,22 +49,23 @@ HIDDEN_RULE = Mechanic(
     skills=(Skill.PATTERN_RECOGNITION, Skill.LOGICAL_DEDUCTION, Skill.CAUSAL_INFERENCE),
     says="probe numbers with yes or no and name the hidden rule",
     knobs=(
-        Knob("menu", numbers(3, 4, 6), "rules to tell apart"),
-        Knob("probes", numbers(3, 5, 9), "numbers that may be probed"),
+        Knob("menu", numbers(4, 5, 6), "rules to tell apart"),
+        Knob("probes", numbers(5, 9), "numbers there are"),
         Knob("cases", numbers(2, 3), "rules to find"),
-        Knob("slack", numbers(0, 2, 4), "spare turns"),
+        Knob("slack", numbers(0, 1, 2), "spare turns"),
+        Knob("examples", ("given", "probed"), "whether examples come by themselves or numbers must be probed"),
     ),
-    actions=lambda b: _rules(b) + tuple(map(str, _probes(b))),
+    actions=_actions,
     plans={
-        "probe_first": lambda _: (
-            "Probe a number before you name a rule.",
-            "Probe numbers that keep some rules and break others.",
+        "fit": lambda _: (
+            "Name a rule that agrees with every example.",
+            "A number that keeps the rule must be in its list; one that does not must not.",
         ),
         "rule_out": lambda _: (
             "Do not name a rule that was already wrong.",
-            "Rule out each rule that a probe contradicts, then name one that is left.",
+            "Rule out each rule that an example contradicts, then name one that is left.",
         ),
-        "name": lambda _: (
+        "in_turn": lambda _: (
             "Name the rules one after the other.",
             "Naming a wrong rule costs only a turn: name one, then another.",
         ),

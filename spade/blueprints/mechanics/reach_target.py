@@ -8,6 +8,7 @@ from spade.blueprints.mechanic import Blueprint, Knob, Mechanic, numbers
 from spade.skills import Setting, Skill
 
 BUTTONS: dict[str, dict[str, tuple[int, int]]] = {
+    "step": {"add 1": (1, 1), "add 2": (1, 2), "take 1": (1, -1)},
     "small": {"add 1": (1, 1), "add 3": (1, 3), "take 2": (1, -2)},
     "big": {"add 7": (1, 7), "add 2": (1, 2), "take 5": (1, -5)},
     "double": {"double": (2, 0), "add 1": (1, 1), "take 3": (1, -3)},
@@ -29,10 +30,10 @@ REACH_TARGET = Mechanic(
     skills=(Skill.MATHEMATICAL_REASONING, Skill.OPTIMIZATION, Skill.PATTERN_RECOGNITION),
     says="bring a number to a target with buttons that add, take or double",
     knobs=(
-        Knob("buttons", ("small", "big", "double"), "what the buttons do"),
-        Knob("targets", numbers(2, 3), "how many targets in a row"),
-        Knob("presses", numbers(2, 3, 4), "presses between targets"),
-        Knob("slack", numbers(0, 2, 4), "spare presses"),
+        Knob("buttons", ("step", "small", "big", "double"), "what the buttons do"),
+        Knob("targets", numbers(3, 4), "how many targets in a row"),
+        Knob("presses", numbers(1, 2, 3), "presses between targets"),
+        Knob("slack", numbers(0, 3, 6), "spare presses"),
     ),
     actions=lambda blueprint: tuple(_buttons(blueprint)),
     plans={
