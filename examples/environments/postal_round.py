@@ -3,16 +3,16 @@ from itertools import permutations
 
 
 class PostalRoundEnv:
-    """Deliver letters to six farms by the shortest round, one road at a time."""
+    """Deliver letters to five farms by the shortest round, one road at a time."""
 
-    def __init__(self, max_turns=8):
+    def __init__(self, max_turns=7):
         self.max_turns = max_turns
 
     def reset(self, seed=None):
         rng = random.Random(seed)
-        names = rng.sample(["Ash", "Birch", "Cedar", "Elm", "Fir", "Hazel", "Larch", "Maple", "Oak"], 6)
+        names = rng.sample(["Ash", "Birch", "Cedar", "Elm", "Fir", "Hazel", "Larch", "Maple", "Oak"], 5)
         cells = [(x, y) for x in range(10) for y in range(10)]
-        places = rng.sample(cells, 7)
+        places = rng.sample(cells, 6)
         self.post = places[0]
         self.farms = dict(zip(names, places[1:]))
         self.best, self.route = min((self._length(order), order) for order in permutations(names))
@@ -21,9 +21,9 @@ class PostalRoundEnv:
         self.done = False
         farms = "\n".join(f"- {name} at ({x}, {y})" for name, (x, y) in self.farms.items())
         return (
-            f"A postman starts at the post office at ({self.post[0]}, {self.post[1]}), visits six "
-            f"farms once each, and walks "
-            f"back to the post office. A walk from (a, b) to (c, d) takes |a-c| + |b-d| minutes.\n{farms}\n"
+            f"A postman starts at the post office at ({self.post[0]}, {self.post[1]}), visits five "
+            f"farms once each, and walks back to the post office. A walk from (a, b) to (c, d) takes "
+            f"|a-c| + |b-d| minutes.\n{farms}\n"
             "Goal: the shortest possible round. The last farm ends it, and only a shortest round is paid in full.\n"
             f"You have {self.max_turns} turns. Write the next farm in a box, such as \\boxed{{{names[0]}}}."
         ), {}

@@ -11,13 +11,13 @@ class WaterJugsEnv:
     def reset(self, seed=None):
         rng = random.Random(seed)
         while True:
-            self.sizes = sorted(rng.sample(range(3, 17), 3), reverse=True)
-            self.target = rng.randint(1, self.sizes[0])
+            self.sizes = sorted(rng.sample(range(3, 10), 3), reverse=True)
             self.levels = (0, 0, 0)
-            path = self._shortest()
-            if path and 5 <= len(path) <= 8:
+            farthest = self._farthest()
+            if farthest:
                 break
-        self.path = path
+        self.target = rng.choice(sorted(farthest))
+        self.path = farthest[self.target]
         self.turn = 0
         self.done = False
         jugs = ", ".join(f"{name} holds {size} litres" for name, size in zip("ABC", self.sizes))
@@ -64,18 +64,21 @@ class WaterJugsEnv:
             return None
         return tuple(levels)
 
-    def _shortest(self):
+    def _farthest(self):
+        """Amounts that take five to seven actions to measure, with the shortest way to each."""
         moves = [f"{verb} {x}" for verb in ("fill", "empty") for x in "ABC"]
         moves += [f"pour {x} {y}" for x in "ABC" for y in "ABC" if x != y]
-        paths = {self.levels: []}
+        paths, ways = {self.levels: []}, {}
         queue = deque(paths)
         while queue:
             levels = queue.popleft()
-            if self.target in levels:
-                return paths[levels]
+            for amount in levels:
+                ways.setdefault(amount, paths[levels])
+            if len(paths[levels]) == 7:
+                continue
             for move in moves:
                 after = self._moved(levels, move.lower())
                 if after not in paths:
                     paths[after] = [*paths[levels], move]
                     queue.append(after)
-        return None
+        return {amount: way for amount, way in ways.items() if len(way) >= 5}

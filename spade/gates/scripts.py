@@ -137,7 +137,10 @@ def nonsense(pool: Sequence[str]) -> list[str]:
         numbered = re.sub(r"\d+", "7777777", action)[:500]
         verb, space, rest = numbered.partition(" ")
         made.setdefault(_WORD.sub("zq", numbered))
-        made.setdefault(f"{verb} {_WORD.sub('zq', rest)}" if space else numbered)
+        if space:
+            made.setdefault(f"{verb} {_WORD.sub('zq', rest)}")
+        elif numbered != action:  # a bare word left as it is would be the answer itself
+            made.setdefault(numbered)
     return list(made)
 
 

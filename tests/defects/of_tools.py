@@ -148,7 +148,11 @@ OF_TOOLS = [
         "a tool that keeps its state",
         "runtime.episode_isolation",
         boiler_room=("        self.set_to = {}\n", "        self.set_to = getattr(self, 'set_to', {})\n"),
-        grant_office=("        self.files = {}\n", "        self.files = getattr(self, 'files', {})\n"),
+        grant_office=(
+            'return f"file {self.numbers[person]}"',
+            "self.opened = getattr(self, 'opened', 0) + 1\n"
+            '        return f"file {self.numbers[person]}, number {self.opened} today"',
+        ),
     ),
     *make(
         "an office that ignores the seed",
