@@ -99,17 +99,22 @@ def parquet_name(split: str) -> str:
     return f"data/{split}-00000-of-00001.parquet"
 
 
-def write_program(folder: Path, environment: Environment) -> Path:
+def write_program(folder: Path, environment: Environment) -> None:
     """`programs/<environment id>.py`, the text exactly."""
-    path = folder / "programs" / f"{environment.env_id}.py"
-    path.parent.mkdir(exist_ok=True)
-    path.write_bytes(environment.code.encode("utf-8"))
-    return path
+    placed(folder / "programs" / f"{environment.env_id}.py", environment.code)
 
 
-def copied(module: str, folder: Path) -> None:
-    """One of the portable modules, copied."""
-    (folder / module).write_bytes(files("data.portable").joinpath(module).read_bytes())
+def copied(module: str, folder: Path, name: str = "") -> None:
+    """One of the portable modules, under its own or another name."""
+    placed(folder / (name or module), files("data.portable").joinpath(module).read_text("utf-8"))
+
+
+def placed(path: Path, text: str, *, executable: bool = False) -> None:
+    """A text as a file, its folders made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode("utf-8"))
+    if executable:
+        path.chmod(0o755)
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -51,6 +51,11 @@ def _markdown_row(check: Check) -> str:
     return f"| {markdown_text(check.expects)} | {'holds' if check.passed else '**fails**'} | {markdown_text(broken)} |"
 
 
+def rendered(template: str, **values: Any) -> str:
+    """One of the templates of exported packages."""
+    return _templates().get_template(f"packages/{template}").render(**values)
+
+
 def card(*, rows: int, files: Sequence[tuple[str, str]], **values: Any) -> str:
     """The dataset card: YAML front matter as the Hugging Face hub reads it, then a few words for people."""
     size = next((name for limit, name in _SIZES if rows < limit), "n>1M")

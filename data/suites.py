@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from data.kinds.base import COMMON_FACTS, ORIGIN, PLAY, PLAY_FACTS
+from data.kinds.pool import ENVIRONMENT
 from data.kinds.tasks import TASK, ZONE
 from spade.episodes import WIN
 from spade.skills import Setting, Skill
@@ -94,7 +95,14 @@ TASKS = (
 _WON = values("return", "be_between", min_value=WIN, max_value=2 - WIN)
 SUITES: dict[str, tuple[Expectation, ...]] = {
     "sft": (columns(*PLAY_FACTS), *PLAYED, _WON, values("episode_id", "be_unique"), values("transcript", "be_unique")),
-    **dict.fromkeys(("grpo", "verl", "slime"), TASKS),
+    "pool": (
+        columns(fields=tuple(ENVIRONMENT)),
+        *ANY,
+        values("env_id", "be_unique"),
+        values("win_rate", "be_between", min_value=ZONE[0], max_value=ZONE[1]),
+    ),
+    "atif": (columns(*PLAY_FACTS), *PLAYED, values("episode_id", "be_unique")),
+    **dict.fromkeys(("grpo", "verl", "slime", "nemo-gym", "gymnasium", "openenv", "verifiers", "harbor"), TASKS),
     "prompt-completion": (columns(*PLAY_FACTS), *PLAYED, _WON),
     "kto": (
         columns(*PLAY_FACTS, "label"),

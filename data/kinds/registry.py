@@ -1,14 +1,19 @@
 """The kinds by name."""
 
+from data.kinds.atif import Atif
 from data.kinds.base import Kind
 from data.kinds.chat import Kto, PromptCompletion, Sft
+from data.kinds.packages import Gymnasium, Harbor, NemoGym, OpenEnv, Verifiers
+from data.kinds.pool import Pool
 from data.kinds.preferences import Dpo
 from data.kinds.tasks import Grpo, Slime, Verl
 from spade.errors import Abort
 
-KINDS: dict[str, Kind] = {
-    kind.name: kind for kind in (Sft(), PromptCompletion(), Dpo(), Kto(), Grpo(), Verl(), Slime())
-}
+_ALL: tuple[Kind, ...] = (
+    Sft(), PromptCompletion(), Dpo(), Kto(), Atif(),
+    Grpo(), Slime(), Verl(), NemoGym(), Gymnasium(), OpenEnv(), Verifiers(), Harbor(), Pool(),
+)  # fmt: skip
+KINDS = {kind.name: kind for kind in _ALL}
 
 
 def kind_of(name: str) -> Kind:

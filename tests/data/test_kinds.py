@@ -11,8 +11,10 @@ import pytest
 
 from data.catalog import Catalog
 from data.export import Blocked, Export, Plan, export
+from data.kinds.pool import import_pool, read_pool
 from data.kinds.registry import KINDS
 from data.splitting import Splits
+from data.suites import SUITES
 from spade.curation import Decision, Evidence, Pool, Rules, decide
 from spade.documents import Document
 from spade.errors import Abort
@@ -26,6 +28,13 @@ REQUIRED = {
     "grpo": ["prompt", "env_id", "seed"],
     "verl": ["data_source", "agent_name", "prompt", "ability", "reward_model", "extra_info"],
     "slime": ["prompt", "label", "metadata"],
+    "nemo-gym": ["responses_create_params"],
+    "gymnasium": ["observation"],
+    "openenv": ["observation"],
+    "verifiers": ["prompt"],
+    "harbor": ["observation"],
+    "atif": ["trajectory"],
+    "pool": ["file", "code"],
 }
 
 
@@ -177,6 +186,53 @@ def test_planted_secrets_block_the_export(catalog: Catalog, tmp_path: Path, spoi
     assert "jane.doe" not in page
     assert "IOSFODNN7EXAMPLE" not in page
     assert [p.name for p in (tmp_path / "datasets").iterdir()] == ["blocked"]
+
+
+def test_a_pool_is_read_back_as_it_was_written(catalog: Catalog, tmp_path: Path) -> None:
+    exported = export(catalog, tmp_path, Plan("pool", "pool"))
+    assert exported is not None
+    other = Catalog(tmp_path / "other")
+
+    pool = import_pool(other, exported.folder)
+
+    assert pool.broken == ()
+    assert {e.env_id for e in other.environments()} == {e.env_id for e in catalog.environments()}
+    assert all(v.verdict.message.startswith("imported from") for v in other.verdicts())
+
+
+def test_broken_files_of_a_pool_are_named(catalog: Catalog, tmp_path: Path) -> None:
+    exported = export(catalog, tmp_path, Plan("pool", "pool"))
+    assert exported is not None
+    games = exported.folder / "games"
+    changed = sorted(games.iterdir())[0]
+    changed.write_text("class XEnv: ...\n")
+    (games / "game_9_0_optimization.py").write_bytes(b"\xff")
+    (games / "game_9_1_optimization.py").write_text("class (")
+    (games / "game_9_2_juggling.py").write_text("class XEnv: ...\n")
+    (games / "game_9_3_optimization.py").write_text("#" * 70_000)
+
+    broken = dict(read_pool(exported.folder).broken)
+
+    assert [reason.split(":")[0] for _, reason in sorted(broken.items())] == [
+        "its checksum differs from checksums.sha256", "it is not UTF-8", "it is not Python",
+        "it names no skill that is known", "it is larger than 65536 bytes",
+    ]  # fmt: skip
+    with pytest.raises(Abort, match="holds no games"):
+        read_pool(tmp_path)
+
+
+def test_every_kind_is_the_same_bytes_twice(catalog: Catalog, tmp_path: Path) -> None:
+    """Packages, programs and papers included."""
+    for kind in KINDS:
+        folders = [export(catalog, tmp_path / place, Plan(kind, "same")) for place in ("a", "b")]
+        contents = [
+            {p.relative_to(e.folder): p.read_bytes() for p in e.folder.rglob("*") if p.is_file()} for e in folders if e
+        ]
+        assert contents[0] == contents[1], kind
+
+
+def test_nothing_undeclared_is_exported() -> None:
+    assert set(REQUIRED) == set(KINDS) == set(SUITES)
 
 
 def test_a_kind_that_there_is_not(catalog: Catalog, tmp_path: Path) -> None:

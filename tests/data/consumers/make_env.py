@@ -14,7 +14,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "datasets": ("datasets>=4.7,<5",),
     "gymnasium": ("gymnasium>=1.2,<2",),
     "trl": ("trl==1.16.0", "torch>=2.9", "transformers>=5.2", "datasets>=4.7", "jmespath"),
-    "verifiers": ("verifiers==0.4.0",),
+    "verifiers": ("verifiers==0.4.0", "uv"),
     "openenv": ("openenv==0.10.0", "websockets"),
     "harbor": ("harbor==0.26.0",),
     "nemo-gym": ("nemo-gym",),

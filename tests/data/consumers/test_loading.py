@@ -1,0 +1,158 @@
+"""Datasets and packages at their first try in the tools they are for."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.data.consumers.conftest import ran
+from tests.data.consumers.make_env import made
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+DOCUMENTATION = (Path(__file__).parents[3] / "docs" / "datasets.md").read_text("utf-8")
+SNIPPETS = dict(re.findall(r"^### ([\w-]+)[^\n]*\n\n```python\n(.*?)```", DOCUMENTATION, re.DOTALL | re.MULTILINE))
+IN = {"grpo": "datasets", "gymnasium": "gymnasium", "verl": "datasets"}
+
+
+@pytest.mark.parametrize("kind", SNIPPETS)
+def test_every_documented_snippet_runs(exported: dict[str, Path], kind: str) -> None:
+    program = f"import sys\nFOLDER = sys.argv[1]\n{SNIPPETS[kind]}"
+    ran(IN.get(kind, "datasets"), program, exported[kind])
+
+
+def test_rows_are_the_same_in_datasets(exported: dict[str, Path]) -> None:
+    """Parquet through the card, JSON lines by hand: equal rows, and no nulls injected into messages."""
+    program = """
+import json, sys
+from datasets import load_dataset
+for folder in sys.argv[1:]:
+    rows = load_dataset(folder, split="train").to_list()
+    with open(folder + "/train.jsonl", encoding="utf-8") as file:
+        assert rows == [json.loads(line) for line in file], folder
+    for row in rows:
+        for value in row.values():
+            if isinstance(value, list) and value and isinstance(value[0], dict):
+                assert all(set(message) == {"role", "content"} for message in value), folder
+print(len(sys.argv) - 1)
+"""
+    folders = [
+        exported[kind] for kind in ("sft", "prompt-completion", "dpo", "kto", "grpo", "slime", "verl", "nemo-gym")
+    ]
+    assert ran("datasets", program, *folders).strip() == "8"
+
+
+def test_the_card_is_valid(exported: dict[str, Path]) -> None:
+    program = """
+import sys
+from huggingface_hub import DatasetCard
+card = DatasetCard.load(sys.argv[1] + "/README.md")
+assert card.data.configs[0]["data_files"][0]["split"] == "train", card.data
+assert "spade" in card.data.tags
+card.validate if False else print(card.data.license)
+"""
+    assert ran("datasets", program, exported["sft"]).strip() == "other"
+
+
+def test_gymnasium_checks_every_program(exported: dict[str, Path]) -> None:
+    program = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import gymnasium, spade_gymnasium
+from gymnasium.utils.env_checker import check_env
+for name in spade_gymnasium.register_all():
+    env = gymnasium.make(name)
+    check_env(env.unwrapped, skip_render_check=True)
+    first, _ = env.reset(seed=7)
+    assert env.reset(seed=7)[0] == first and env.observation_space.contains(first)
+    total = sum(env.step(str(n))[1] for n in range(1, 6))
+    env.close()
+print("checked", total)
+"""
+    assert "checked" in ran("gymnasium", program, exported["gymnasium"])
+
+
+def test_verifiers_validates_and_plays_against_an_endpoint(exported: dict[str, Path], tmp_path: Path) -> None:
+    """Gold check by its own command, then an evaluation against a stub that counts up, which wins some games."""
+    ran("verifiers", "import verifiers.v1")
+    scripts = made("verifiers").parent
+    # The player's chat program is a uv script: uv finds its packages as this user has set it up.
+    paths = {"PATH": f"{scripts}:{os.environ['PATH']}", "PYTHONPATH": str(exported["verifiers"])}
+    environment = {**os.environ, **paths, "KEY": "x"}
+    validate = [scripts / "vf-validate", "spade_tasks", "--runtime.type", "subprocess", "--only-gold"]
+    said = subprocess.run(
+        validate, cwd=tmp_path, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL
+    )
+    assert '"valid": 4' in said.stdout, said.stdout[-2000:]
+    stub = [sys.executable, str(Path(__file__).with_name("stub_endpoint.py"))]
+    with subprocess.Popen(stub, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as endpoint:
+        assert endpoint.stdout is not None
+        base = f"http://127.0.0.1:{endpoint.stdout.readline().strip()}/v1"
+        client = ["--client.base-url", base, "--client.api-key-var", "KEY"]
+        evaluate = [scripts / "vf-eval", "spade_tasks", "-m", "stub", *client, "--no-rich", "-o", "out"]
+        subprocess.run(
+            evaluate, cwd=tmp_path, env=environment, capture_output=True, check=True, stdin=subprocess.DEVNULL
+        )
+        endpoint.kill()
+    (traces,) = (tmp_path / "out").glob("*/traces.jsonl")
+    returns = [float(found) for found in re.findall(r'"return":\{"score":([\d.]+)', traces.read_text())]
+    assert len(returns) == 4
+    assert set(returns) <= {0.0, 1.0}
+    assert max(returns) == 1.0
+
+
+def test_openenv_validates_serves_and_is_played(exported: dict[str, Path]) -> None:
+    """The manifest by its own command; then the server, its own client, and the oracle over the wire."""
+    (package,) = (exported["openenv"] / "openenv").iterdir()
+    program = """
+import asyncio, importlib, os, socket, subprocess, sys, time, urllib.request
+package, scripts = sys.argv[1], os.path.dirname(sys.executable)
+said = subprocess.run([scripts + "/openenv", "validate", package, "--level", "static", "--skip-build"], text=True,
+                      capture_output=True, stdin=subprocess.DEVNULL)
+assert said.returncode == 0 and "Verdict: PASS" in said.stdout, said.stdout + said.stderr
+with socket.socket() as s:
+    s.bind(("127.0.0.1", 0)); port = s.getsockname()[1]
+base = f"http://127.0.0.1:{port}"
+serve = [scripts + "/uvicorn", "server.app:app", "--port", str(port)]
+server = subprocess.Popen(serve, cwd=package, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+try:
+    for _ in range(300):
+        try:
+            urllib.request.urlopen(base + "/health", timeout=1); break
+        except OSError:
+            time.sleep(0.2)
+    oracle = subprocess.run([sys.executable, package + "/oracle/solve.py", base], text=True, capture_output=True)
+    assert oracle.stdout.strip() == "1.0", oracle.stderr
+    sys.path.insert(0, os.path.dirname(package))
+    module = importlib.import_module(os.path.basename(package))
+    with module.SpadeEnv(base_url=base).sync() as env:
+        first = env.reset(seed=7).observation.text
+        assert first == env.reset(seed=7).observation.text and "1 to 9" in first
+        results = [env.step(module.SpadeAction(action="0")) for _ in range(5)]
+    assert [r.done for r in results] == [False] * 4 + [True] and sum(r.reward for r in results) == 0
+finally:
+    server.kill()
+print("played")
+"""
+    assert ran("openenv", program, package).strip() == "played"
+
+
+def test_harbor_reads_tasks_and_trajectories(exported: dict[str, Path]) -> None:
+    program = """
+import json, sys
+from pathlib import Path
+from harbor.models.task.config import TaskConfig
+from harbor.models.trajectories.trajectory import Trajectory
+tasks = sorted((Path(sys.argv[1]) / "harbor").iterdir())
+for task in tasks:
+    config = TaskConfig.model_validate_toml((task / "task.toml").read_text())
+    assert config.agent.user == "agent" and config.environment.network_mode.value == "no-network"
+    assert (task / "instruction.md").exists() and (task / "tests" / "test.sh").exists()
+lines = (Path(sys.argv[2]) / "train.jsonl").read_text().splitlines()
+for line in lines:
+    Trajectory.model_validate(json.loads(json.loads(line)["trajectory"]))
+print(len(tasks), len(lines))
+"""
+    assert ran("harbor", program, exported["harbor"], exported["atif"]).strip() == "4 12"
