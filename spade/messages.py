@@ -113,12 +113,15 @@ class Tokens:
     return is None: such a record can feed SFT, never RL. `logprobs_of` says whose log-probabilities they are:
     `sampling`, the distribution the tokens were drawn from (temperature, top-p and top-k applied), or `model`, the
     model's own at temperature 1; the two are the same when the draw is plain.
+    `allowed`: what a guide left to choose from, one tuple an output id, empty where all was allowed; the
+    log-probabilities are then those of that choice.
     """
 
     prompt_ids: tuple[int, ...] | None = None
     output_ids: tuple[int, ...] | None = None
     logprobs: tuple[float, ...] | None = None
     logprobs_of: Literal["", "sampling", "model"] = ""
+    allowed: tuple[tuple[int, ...], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

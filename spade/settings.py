@@ -3,20 +3,14 @@
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveFloat, PositiveInt, SecretStr
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, SecretStr
 
 from spade.curation import Rules
 from spade.identity import fingerprint
 from spade.messages import Sampling as SamplingRecord
+from spade.settings_base import Settings
 from spade.skills import Setting
-
-Share = Field(ge=0.0, le=1.0)
-
-
-class Settings(BaseModel):
-    """Base: frozen, and a key nobody knows is an error."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+from spade.training_settings import TrainingSettings
 
 
 class SamplingSettings(Settings):
@@ -192,11 +186,14 @@ class FactorySettings(Settings):
     score: ScoreSettings = ScoreSettings()
     memory: MemorySettings = MemorySettings()
     curation: CurationSettings = CurationSettings()
+    training: TrainingSettings = TrainingSettings()
 
     @property
     def settings_hash(self) -> str:
-        """Names what is made: every setting but where it is put, the seed, secrets and how fast it goes."""
-        values = self.model_dump(mode="json", exclude={"home": True, "seed": True, "profile": True})
+        """Names what is made: every setting but where it is put, the seed, secrets, how fast it goes, and training,
+        which shows in the weights' version of each episode."""
+        left_out = {"home": True, "seed": True, "profile": True, "training": True}
+        values = self.model_dump(mode="json", exclude=left_out)
         for key in ("api_key", "base_url", "concurrency", "timeout_seconds", "retries"):
             values["model"].pop(key)
         return fingerprint(values)
