@@ -10,7 +10,7 @@ from sandbox.waiting import Waiting
 from spade.outcomes import Reply
 from spade.ports import Ask
 
-MOST = 64
+MOST = 256
 """Calls of one frame, since one deadline holds for all of them."""
 KINDS = {"reset": frames.RESET, "step": frames.PLAY, "steps": frames.PLAY_MANY, "solution": frames.SOLVE}
 

@@ -111,7 +111,8 @@ class Child:
             if received is not None:
                 return received
             now = time.monotonic()
-            if patience.over(now):
+            # Most answers come within the first slice: until then a look at the kernel's books is not worth its price.
+            if waited and patience.over(now):
                 raise TimeoutError
             yield self.channel.fileno(), min(max(patience.deadline - now, SLICE), LONG_SLICE) if waited else SLICE
             waited = True

@@ -1,8 +1,9 @@
 """What an answer looks like, learnt from several solutions, so that a reader can turn what it reads into an action."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from spade.gates.literals import form_of, form_tokens, labelled
 
@@ -11,14 +12,14 @@ from spade.gates.literals import form_of, form_tokens, labelled
 class AnswerForm:
     """A final action with a slot: what differs between instances.
 
-    `example` stood in the slot once; `pattern` matches what may stand in it: numbers for its numbers, words that some
-    instance's answer used for its words.
+    `example` stood in the slot once; group 1 of `pattern` is what may stand in it: numbers for its numbers, words that
+    some instance's answer used for its words.
     """
 
     before: str
     example: str
     after: str
-    pattern: str
+    pattern: re.Pattern[str]
 
     def filled(self, words: str) -> str:
         """The action with these words in its slot; the words themselves where they do not fit."""
@@ -26,11 +27,16 @@ class AnswerForm:
 
     def found(self, text: str) -> list[str]:
         """All that could stand in the slot, in the order of the text, overlaps included."""
-        return [m[1] for m in re.finditer(rf"(?<!\w)(?=({self.pattern})(?!\w))", text, re.IGNORECASE)]
+        return [m[1] for m in self.pattern.finditer(text)]
 
 
 def answer_form(finals: Sequence[str]) -> AnswerForm | None:
     """The form that most final actions share; None where they are alike in nothing, or in everything."""
+    return _answer_form(tuple(finals))
+
+
+@lru_cache(maxsize=64)
+def _answer_form(finals: tuple[str, ...]) -> AnswerForm | None:
     forms = [form_of(action) for action in finals]
     if not forms:
         return None
@@ -43,11 +49,18 @@ def answer_form(finals: Sequence[str]) -> AnswerForm | None:
     words = "|".join(sorted({re.escape(t) for ts in tokens for t in ts[first:last] if t.isalpha()}))
     parts = ("#" if t.isdecimal() else "w" if t.isalpha() else t for t in tokens[0][first:last])
     pattern = "".join({"#": r"\d+", "w": f"(?:{words})"}.get(part, re.escape(part)) for part in parts)
-    return AnswerForm("".join(tokens[0][:first]), "".join(tokens[0][first:last]), "".join(tokens[0][last:]), pattern)
+    # In a lookahead, so that overlaps are found too.
+    whole = re.compile(rf"(?<!\w)(?=({pattern})(?!\w))", re.IGNORECASE)
+    return AnswerForm("".join(tokens[0][:first]), "".join(tokens[0][first:last]), "".join(tokens[0][last:]), whole)
 
 
-def readings(text: str, finals: Sequence[str]) -> dict[str, str]:
+def readings(text: str, finals: Sequence[str]) -> Mapping[str, str]:
     """Reading rules with the action that each makes of the text."""
+    return _readings(text, tuple(finals))
+
+
+@lru_cache(maxsize=512)
+def _readings(text: str, finals: tuple[str, ...]) -> Mapping[str, str]:
     form = answer_form(finals)
     if form is None:
         return labelled(text)

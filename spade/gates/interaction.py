@@ -1,6 +1,7 @@
 """Whether acting matters: enough turns, or replies that teach what was hidden."""
 
 import re
+from functools import lru_cache
 
 from spade.gates.facts import Facts, Play, Player
 from spade.gates.literals import normal, varying
@@ -47,9 +48,9 @@ def teaches(facts: Facts) -> bool:
     told: dict[str, set[str]] = {}
     by_seed: dict[int, set[str]] = {}
     for play in probes:
-        echoed = set(_TOKEN.findall(play.sent[0].casefold())) - steady[play.seed]
-        news = _news(play, echoed | own.get(play.seed, set()))
-        new.setdefault(play.sent[0], set()).add(_news(play, echoed | every.get(play.seed, set())))
+        echoed = _tokens(play.sent[0]) - steady[play.seed]
+        news = _news(play, echoed | own.get(play.seed, frozenset()))
+        new.setdefault(play.sent[0], set()).add(_news(play, echoed | every.get(play.seed, frozenset())))
         told.setdefault(play.sent[0], set()).add(news)
         by_seed.setdefault(play.seed, set()).add(news)
     if any(len(news) > 1 for news in new.values()):
@@ -65,34 +66,44 @@ def _over(step: Step) -> bool:
     return step.terminated or step.truncated
 
 
-def _steady(probes: list[Play]) -> dict[int, set[str]]:
+def _steady(probes: list[Play]) -> dict[int, frozenset[str]]:
     """Tokens that an instance's replies hold whatever is said."""
-    steady: dict[int, set[str]] = {}
+    steady: dict[int, frozenset[str]] = {}
     for play in probes:
-        tokens = set(_TOKEN.findall(play.steps[0].observation.casefold()))
+        tokens = _tokens(play.steps[0].observation)
         steady[play.seed] = steady.get(play.seed, tokens) & tokens
     return steady
 
 
-def _news(play: Play, masked: set[str]) -> str:
+def _news(play: Play, masked: frozenset[str]) -> str:
     """The reply less what was known: sentences of the first observation go, its instance's own words and the action
     become blanks, so that a question repeated or a guess echoed teaches nothing."""
-    known = {normal(s) for s in _SENTENCE.split(play.observation)}
+    known = _sentences(play.observation)
     sentences = [s for s in _SENTENCE.split(play.steps[0].observation) if normal(s) not in known]
     tokens = [("_" if t in masked else t) for t in _TOKEN.findall(" ".join(sentences).casefold())]
     return re.sub(r"_( _)*", "_", " ".join(tokens))
 
 
-def _all_words(facts: Facts) -> dict[int, set[str]]:
-    return {seed: set(_TOKEN.findall(r.observation.casefold())) for seed, r in facts.greetings.items() if r.ok}
+@lru_cache(maxsize=16)
+def _sentences(observation: str) -> frozenset[str]:
+    return frozenset(normal(s) for s in _SENTENCE.split(observation))
 
 
-def _own_words(facts: Facts) -> dict[int, set[str]]:
+@lru_cache(maxsize=64)
+def _tokens(text: str) -> frozenset[str]:
+    return frozenset(_TOKEN.findall(text.casefold()))
+
+
+def _all_words(facts: Facts) -> dict[int, frozenset[str]]:
+    return {seed: _tokens(reply.observation) for seed, reply in facts.greetings.items() if reply.ok}
+
+
+def _own_words(facts: Facts) -> dict[int, frozenset[str]]:
     """Per instance the tokens that are its own: words that not every first observation has, and all numbers of those
     lines that not every first observation has."""
     texts = {seed: reply.observation.casefold() for seed, reply in facts.greetings.items() if reply.ok}
     every = _all_words(facts)
-    shared = set.intersection(*every.values()) if every else set()
+    shared = frozenset.intersection(*every.values()) if every else frozenset[str]()
     lines = varying(texts)
     numbers = {seed: {t for t in _TOKEN.findall(text) if t.isdecimal()} for seed, text in lines.items()}
     return {seed: (tokens - shared) | numbers[seed] for seed, tokens in every.items()}

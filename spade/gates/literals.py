@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 MAX_LITERALS = 40
+SHORT = 200
+"""Characters of a text that is worth remembering; longer ones come once."""
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w]|\.\d)")
 _QUOTED = re.compile(
     r"\"([^\"\n]{1,60})\"|'([^'\n]{1,60})'(?!\w)|`([^`\n]{1,60})`|“([^”\n]{1,60})”|\*\*([^*\n]{1,60})\*\*"
@@ -119,15 +121,25 @@ def varying(texts: Mapping[int, str]) -> dict[int, str]:
 
 def shows(text: str, actions: Iterable[str]) -> bool:
     """Whether the text prints these actions one after another, with nothing but punctuation or `then` between."""
-    parts = [re.escape(action.strip()) for action in actions if action.strip()]
-    if not parts:
+    parts = tuple(stripped for action in actions if (stripped := action.strip()))
+    if not parts or (text.isascii() and parts[0].isascii() and parts[0].lower() not in text.lower()):
         return False
+    return _in_a_row(parts).search(text) is not None
+
+
+@lru_cache(maxsize=64)
+def _in_a_row(parts: tuple[str, ...]) -> re.Pattern[str]:
     gap = r"(?:[^\w\n]|\n|\bthen\b|\band\b|\bnext\b|\bstep\b|\b\d{1,2}[.):]){0,12}?"
-    return re.search(r"(?<!\w)" + gap.join(parts) + r"(?!\w)", text, re.IGNORECASE) is not None
+    return re.compile(r"(?<!\w)" + gap.join(map(re.escape, parts)) + r"(?!\w)", re.IGNORECASE)
 
 
 def normal(text: str) -> str:
     """Spelling aside: letter case, spaces and punctuation at the edges."""
+    return _normal(text) if len(text) <= SHORT else _normal.__wrapped__(text)
+
+
+@lru_cache(maxsize=4096)
+def _normal(text: str) -> str:
     return " ".join(text.casefold().split()).strip(_EDGES)
 
 

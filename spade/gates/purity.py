@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from spade.allowed import is_allowed_import
 from spade.gates.forbidden import CLOCKS, FORBIDDEN_ATTRIBUTES, FORBIDDEN_NAMES, MODULES_BEHIND, MUTATORS
-from spade.gates.source import Source
+from spade.gates.source import Source, walk
 
 _DUNDERS = re.compile("|".join(sorted(name for name in FORBIDDEN_ATTRIBUTES if name.startswith("__"))))
 
@@ -103,7 +103,7 @@ def _attribute(node: ast.Attribute, names: _Names) -> Iterator[Impurity]:
 def _lasting_state(source: Source, names: _Names) -> Iterator[Impurity]:
     """Writes from functions to names of the module: they outlive the episode."""
     for function in source.functions:
-        nodes = list(ast.walk(function))
+        nodes = walk(function)
         own = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         own |= {n.arg for n in nodes if isinstance(n, ast.arg)}
         for node in nodes:
@@ -132,7 +132,7 @@ def _assigned_at_top(source: Source) -> Iterator[str]:
     assert source.tree is not None
     for statement in source.tree.body:
         if not isinstance(statement, ast.ClassDef | ast.FunctionDef):
-            stored = (n for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+            stored = (n for n in walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
             yield from (node.id for node in stored)
 
 

@@ -1,7 +1,7 @@
 """Scripted plays: what is to be said, as calls of a game, and the replies turned into a record."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from spade.gates.facts import Play, Player
 from spade.outcomes import Reply
@@ -32,6 +32,16 @@ class Script:
 def saying(player: Player, seed: int, actions: Sequence[str], after: tuple[str, ...] = (), note: str = "") -> Script:
     """A script that says the same whatever it sees."""
     return Script(player, seed, lambda _: actions, after, note, fixed=True)
+
+
+def spread(script: Script, turns: int) -> list[Script]:
+    """A script that will take several episodes of at most so many turns, as one for each, to be played in one go.
+
+    What an episode leaves unsaid because it ended early still follows by `again`.
+    """
+    actions, room = tuple(script.actions("")), max(1, turns - len(script.opening))
+    pieces = [actions[at : at + room] for at in range(0, len(actions), room)]
+    return [replace(script, actions=lambda _, piece=piece: piece, again=len(piece)) for piece in pieces]  # type: ignore[misc]
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from spade.gates.literals import bounds, form_of, form_tokens, literals, menu
-from spade.gates.source import Source
+from spade.gates.source import Source, walk
 
 NONSENSE_WORDS = ("answer", "xyzzy", "quux")
 
@@ -45,13 +45,15 @@ STATIC_FUZZ: tuple[str, ...] = (
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
     """What looks like a legal action. `pool`: actions of solutions; `menu`: what observations offer; `low` and `high`:
-    the range of numbers; `alike`: the parts of the pool's actions, by form."""
+    the range of numbers; `alike`: the parts of the pool's actions, by form; `spans`: least and most of the numbers at
+    each place of a form, None where there are none."""
 
     pool: tuple[str, ...]
     menu: tuple[str, ...]
     low: int
     high: int
     alike: Mapping[tuple[str, ...], Sequence[tuple[str, ...]]]
+    spans: Mapping[tuple[str, ...], Sequence[tuple[int, int] | None]]
 
     def draw(self, rng: Random) -> str:
         """One legal-looking action: one of the pool, one with its parts exchanged, or one from the menu."""
@@ -63,12 +65,14 @@ class Vocabulary:
         return self._mixed(action, rng) if rng.random() < 0.6 else action
 
     def _mixed(self, action: str, rng: Random) -> str:
-        parts, alike = list(form_tokens(action)), self.alike[form_of(action)]
+        form = form_of(action)
+        parts, alike, spans = list(form_tokens(action)), self.alike[form], self.spans[form]
         for at, part in enumerate(parts):
             if part.isdecimal():
-                numbers = [int(p[at]) for p in alike if len(p[at]) <= 9] or [int(part[:9])]
-                wide = [self.low, self.high] if rng.random() < 0.25 else []
-                parts[at] = str(rng.randint(min([*numbers, *wide]), max([*numbers, *wide])))
+                least, most = spans[at] or (int(part[:9]), int(part[:9]))
+                if rng.random() < 0.25:
+                    least, most = min(least, self.low), max(most, self.high)
+                parts[at] = str(rng.randint(least, most))
             elif part.isalpha():
                 parts[at] = rng.choice(alike)[at]
         return "".join(parts)
@@ -78,7 +82,7 @@ def vocabulary(greetings: Sequence[str], solutions: Sequence[Sequence[str]]) -> 
     """From first observations and solutions of several instances."""
     pool = tuple(dict.fromkeys(a for actions in solutions for a in actions if len(a) <= 2000))
     offered = tuple(dict.fromkeys(word for text in greetings for word in menu(text)))
-    fitting = tuple(word for word in offered if not pool or _fits(word, pool))
+    fitting = _fitting(offered, pool)
     numbers = [int(p) for a in pool for p in re.findall(r"\d{1,9}", a)]
     ranges = [found for text in greetings if (found := bounds(text))]
     if ranges and (not numbers or all(ranges[0][0] <= n <= ranges[0][1] for n in numbers)):
@@ -88,7 +92,13 @@ def vocabulary(greetings: Sequence[str], solutions: Sequence[Sequence[str]]) -> 
     alike: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
     for action in pool[:200]:
         alike.setdefault(form_of(action), []).append(form_tokens(action))
-    return Vocabulary(pool[:200], fitting[:40], low, high, alike)
+    spans = {form: [_span(column) for column in zip(*parts, strict=True)] for form, parts in alike.items()}
+    return Vocabulary(pool[:200], fitting[:40], low, high, alike, spans)
+
+
+def _span(column: Sequence[str]) -> tuple[int, int] | None:
+    numbers = [int(part) for part in column if part.isdecimal() and len(part) <= 9]
+    return (min(numbers), max(numbers)) if numbers else None
 
 
 def redrawn(action: str, rng: Random) -> str:
@@ -100,7 +110,7 @@ def redrawn(action: str, rng: Random) -> str:
 
 def own_words(words: Vocabulary, greeting: str) -> Vocabulary:
     """The vocabulary as a player of this very instance has it: what its own first observation offers comes in."""
-    offered = [word for word in (*menu(greeting), *literals(greeting)) if not words.pool or _fits(word, words.pool)]
+    offered = _fitting((*menu(greeting), *literals(greeting)), words.pool)
     return replace(words, menu=tuple(dict.fromkeys((*offered, *words.menu)))[:40])
 
 
@@ -157,7 +167,7 @@ def written_constants(source: Source) -> list[str]:
     found: dict[str, None] = {}
     lists: dict[str, None] = {}
     for node in (n for n in source.nodes if isinstance(n, ast.Compare)):
-        for part in ast.walk(node):
+        for part in walk(node):
             if isinstance(part, ast.Constant) and isinstance(part.value, str | int) and part.value not in (True, False):
                 found.setdefault(str(part.value))
             elif isinstance(part, ast.List | ast.Tuple):
@@ -178,6 +188,7 @@ def spoken_verbs(source: Source, greetings: Sequence[str]) -> list[str]:
     return [f"{verb} {what}".strip() for verb in verbs for what in ("", "1", "3", *words)]
 
 
-def _fits(word: str, pool: Sequence[str]) -> bool:
-    """Whether an offered word looks like an action that some solution used."""
-    return form_of(word) in set(map(form_of, pool))
+def _fitting(offered: Sequence[str], pool: Sequence[str]) -> tuple[str, ...]:
+    """The offered words that look like an action that some solution used; all of them where no solution is known."""
+    forms = set(map(form_of, pool))
+    return tuple(word for word in offered if not pool or form_of(word) in forms)

@@ -15,7 +15,7 @@ from spade.gates.casting import (
 )
 from spade.gates.facts import FRESH_PROCESSES, Facts, Play, Player, Resolved, differing
 from spade.gates.probe import Seat
-from spade.gates.script import Script, saying
+from spade.gates.script import Script, saying, spread
 from spade.gates.scripts import STATIC_FUZZ, shaped_fuzz
 from spade.gates.tool_scripts import call_fuzz, tool_scripts
 from spade.outcomes import Reply
@@ -103,11 +103,11 @@ async def _contract_plays(facts: Facts, seat: Seat, legal: Sequence[Script]) -> 
     solutions = list(solved.values())
     fuzz = [*STATIC_FUZZ, *shaped_fuzz(solutions), *(call_fuzz(facts) if facts.setting is Setting.TOOLS else [])]
     scripts = [saying(Player.NOTHING, seed, [""] * turns, ("", "0")) for seed in facts.seeds]
-    scripts.append(replace(saying(Player.FUZZ, facts.seeds[0], fuzz), again=len(fuzz)))
+    scripts += spread(replace(saying(Player.FUZZ, facts.seeds[0], fuzz), again=len(fuzz)), turns)
     middle = solutions[0][: len(solutions[0]) // 2] if solutions else ()
     if middle:
         halfway = replace(saying(Player.FUZZ, facts.seeds[0], fuzz[::2]), opening=middle, again=len(fuzz))
-        scripts.append(halfway)
+        scripts += spread(halfway, turns)
     scripts += [saying(Player.ORACLE, seed, solved[seed]) for seed in facts.seeds if seed in solved]
     return await seat.play_all([*legal[:1], *scripts, *legal])
 

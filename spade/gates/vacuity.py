@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from spade.gates.source import Source, constant
+from spade.gates.source import Source, constant, walk
 from spade.skills import Setting
 
 _QUANTIFIERS = {"all": True, "any": False}
@@ -53,7 +53,7 @@ def _comparison(node: ast.Compare) -> bool | None:
     left, right = node.left, node.comparators[0]
     same = ast.dump(left) == ast.dump(right)
     equal, unequal = (ast.Eq, ast.Is, ast.LtE, ast.GtE), (ast.NotEq, ast.IsNot, ast.Lt, ast.Gt)
-    pure = not any(isinstance(n, ast.Call) for n in ast.walk(left))
+    pure = not any(isinstance(n, ast.Call) for n in walk(left))
     if same and pure:
         return True if isinstance(node.ops[0], equal) else False if isinstance(node.ops[0], unequal) else None
     if constant(left) is not ... and constant(right) is not ... and isinstance(node.ops[0], ast.Eq | ast.NotEq):
@@ -91,9 +91,9 @@ def _always_empty(source: Source) -> set[str]:
                 name = _self_attribute(target)
                 if name and node.value is not None:
                     (empty if _is_empty(node.value) else filled).add(name)
-                filled |= {n for n in map(_self_attribute, ast.walk(target)) if n and n != name}
+                filled |= {n for n in map(_self_attribute, walk(target)) if n and n != name}
         elif isinstance(node, ast.AugAssign):
-            filled |= {n for n in map(_self_attribute, ast.walk(node.target)) if n}
+            filled |= {n for n in map(_self_attribute, walk(node.target)) if n}
     reads = _escaping(source)
     return empty - filled - reads
 
@@ -139,7 +139,7 @@ def _something_pays(source: Source) -> bool:
     step = source.methods.get("step")
     if step is None:
         return True
-    answers = [node.value for node in ast.walk(step) if isinstance(node, ast.Return)]
+    answers = [node.value for node in walk(step) if isinstance(node, ast.Return)]
     if not answers:
         return True
     return any(not _unpaid(answer, step) for answer in answers)
@@ -151,15 +151,15 @@ def _unpaid(answer: ast.expr | None, step: ast.AST) -> bool:
 
 def _is_zero(reward: ast.expr, step: ast.AST) -> bool:
     if isinstance(reward, ast.Name):
-        values = [n.value for n in ast.walk(step) if isinstance(n, ast.Assign) and _binds(n, reward.id)]
-        augmented = any(isinstance(n, ast.AugAssign) and _root_is(n.target, reward.id) for n in ast.walk(step))
+        values = [n.value for n in walk(step) if isinstance(n, ast.Assign) and _binds(n, reward.id)]
+        augmented = any(isinstance(n, ast.AugAssign) and _root_is(n.target, reward.id) for n in walk(step))
         return bool(values) and not augmented and all(constant(v) == 0 for v in values)
     value = constant(reward)
     return value is not ... and value == 0
 
 
 def _binds(node: ast.Assign, name: str) -> bool:
-    return any(isinstance(n, ast.Name) and n.id == name for target in node.targets for n in ast.walk(target))
+    return any(isinstance(n, ast.Name) and n.id == name for target in node.targets for n in walk(target))
 
 
 def _root_is(node: ast.AST, name: str) -> bool:
