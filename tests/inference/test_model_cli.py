@@ -51,7 +51,7 @@ def test_fetching_says_where_and_under_which_licence(model_home: Path) -> None:
     result = CliRunner().invoke(app, ["fetch-model", "--home", str(model_home)])
 
     assert result.exit_code == 0
-    assert "smollm2-135m.gguf" in result.output
+    assert "smollm2-135m.q8_0.gguf" in result.output
     assert "Apache-2.0" in result.output
 
 

