@@ -18,6 +18,7 @@ from torch import Tensor
 from spade.errors import Abort
 from spade.messages import Role
 from spade.training_settings import RoleTraining, TrainingSettings
+from training.averaging import follow
 from training.batches import Batch
 from training.diagnostics import Tally, UpdateReport
 from training.packing import pack
@@ -48,6 +49,7 @@ class Learner:
             role = self.role(part)
             self.entropy_weights.setdefault(part, role.entropy or (0.03 if role.entropy_target is not None else 0.0))
         self.first: dict[str, Tensor] | None = None
+        self.averages: dict[str, dict[str, Tensor]] = {}
 
     def update(self, batch: Batch) -> UpdateReport:
         """Train on one batch. Raises `Abort` before the optimiser's step when a loss or gradient is not finite, when
@@ -64,6 +66,8 @@ class Learner:
                     places += run.train()
                     steps[part] = run.steps
         self.updates += 1
+        if self.settings.average:
+            follow(self.averages, self.policy, self.settings.average)
         self._steer_entropy(tallies)
         figures = {
             role.value: tally.figures(steps.get(self.policy.part(role), 0), self.entropy_weights[part_of(role)])
