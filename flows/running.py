@@ -63,6 +63,7 @@ def _print_summary(console: Console, summary: dict[str, Any]) -> None:
 def summary_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
     """The figures of a cycle, named for people. What was not measured is a dash."""
     rejected = ", ".join(f"{gate} {count}" for gate, count in summary["rejections"]) or "none"
+    dropped = ", ".join(f"{gate} {count}" for gate, count in summary["exhausted"])
     rows = [
         ("environments", f"{summary['accepted']} accepted of {summary['slots']} slots, {summary['skills']} skills"),
         ("attempts", f"{summary['attempts']}, of them refused: {rejected}"),
@@ -74,6 +75,8 @@ def summary_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("dataset", f"{summary['rows']} rows" if summary["rows"] else "none: no episode was fit to train on"),
         ("time", f"{summary['seconds']:.0f} s"),
     ]
+    if dropped:
+        rows.insert(2, ("given up", f"{summary['dropped']} slots, refused most by: {dropped}"))
     if summary["cost"] is not None:
         rows.insert(-2, ("cost", f"{summary['cost']:.4f}"))
     return rows

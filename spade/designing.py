@@ -10,6 +10,7 @@ from typing import Protocol
 from spade.attempts import Attempt, Prompt
 from spade.documents import Document
 from spade.environments import Environment
+from spade.feedback import refusal
 from spade.lessons import Lessons
 from spade.messages import Guide
 from spade.slots import Slot
@@ -63,6 +64,6 @@ class Designer(Protocol):
 
 def rejection_of(attempt: Attempt, draft: Draft) -> Rejection:
     """What the next prompt says of a refused attempt."""
-    verdict = next((v for v in attempt.verdicts if v.gate == attempt.rejected_by), None)
+    verdict = refusal(attempt)
     message = verdict.message if verdict else ""
     return Rejection(attempt.rejected_by, message, draft.environment.code if draft.environment else draft.broken)

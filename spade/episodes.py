@@ -6,12 +6,13 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Protocol
 
-from spade.boxes import action_of
+from spade.acting import action_reader
 from spade.errors import Retry, Skip
 from spade.identity import content_id
 from spade.messages import Completion, Guide, Message, Request, Role, Sampling, Tokens, Usage
 from spade.outcomes import EpisodeOutcome, Reply
 from spade.ports import Game, Model
+from spade.skills import Setting
 
 WIN = 1.0 - 1e-6
 """A return of at least this is a win (docs/method.md)."""
@@ -128,20 +129,33 @@ class _Progress:
 
 
 @dataclass(frozen=True, slots=True)
+class _Talk:
+    """Who answers, what it was told, and how its replies are read."""
+
+    policy: Policy
+    system: str
+    setting: Setting
+
+
+@dataclass(frozen=True, slots=True)
 class _End:
     outcome: EpisodeOutcome
     detail: str = ""
     final_observation: str = ""
 
 
-async def play(game: Game, policy: Policy, asked: Asked, system: str, *, max_turns: int) -> Episode:
-    """Play one episode to its end. `max_turns` is the run's cap; the environment's own may be lower.
+async def play(
+    game: Game, policy: Policy, asked: Asked, system: str, *, max_turns: int, setting: Setting = Setting.GAMES
+) -> Episode:
+    """Play one episode to its end. `max_turns` is the run's cap; the environment's own may be lower. The `setting` says
+    how a reply is read: by its box, or by its tool calls.
 
     Never raises for what the program or the endpoint did: both become outcomes. `Abort` passes through.
     """
     started = time.perf_counter()
     progress = _Progress([])
-    end = await _play_turns(game, policy, asked.seed, system, max_turns, progress)
+    talk = _Talk(policy, system, setting)
+    end = await _play_turns(game, talk, asked.seed, max_turns, progress)
     measured = end.outcome.measured
     return Episode(
         asked=asked,
@@ -159,22 +173,23 @@ async def play(game: Game, policy: Policy, asked: Asked, system: str, *, max_tur
     )
 
 
-async def _play_turns(game: Game, policy: Policy, seed: int, system: str, max_turns: int, progress: _Progress) -> _End:
+async def _play_turns(game: Game, talk: "_Talk", seed: int, max_turns: int, progress: _Progress) -> _End:
     reply = await game.reset(seed)
     if not reply.ok:
         return _fault(reply, "reset")
-    messages = [Message("system", system)] if system else []
+    messages = [Message("system", talk.system)] if talk.system else []
     observation = reply.observation
+    read = action_reader(talk.setting, observation)
     for _ in range(max_turns):
         messages.append(Message("user", observation))
         try:
-            completion = await policy.act(messages)
+            completion = await talk.policy.act(messages)
         except Retry as error:
             return _End(EpisodeOutcome.MODEL_ERROR, str(error))
         except Skip as error:
             return _End(EpisodeOutcome.MODEL_REFUSED, str(error))
         _note(progress, completion)
-        action = action_of(completion.text)
+        action = read(completion)
         reply = await game.step(action)
         if not reply.ok:
             return _fault(reply, f"step {len(progress.turns) + 1}")

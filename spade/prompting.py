@@ -17,8 +17,9 @@ from spade.identity import digest
 from spade.lessons import Lessons
 from spade.messages import Guide, Message, Role
 from spade.parsing import describe, parse_program
-from spade.skills import Skill
+from spade.skills import Setting, Skill
 from spade.slots import Slot
+from spade.tool_slots import tool_task
 from spade.verdicts import Status, Verdict
 
 SKILL_MEANS: dict[Skill, str] = {
@@ -28,32 +29,44 @@ SKILL_MEANS: dict[Skill, str] = {
     Skill.PATTERN_RECOGNITION: "finding the rule behind examples by choosing the right ones to look at.",
     Skill.OPTIMIZATION: "getting the most out of limited means by weighing choices that exclude each other.",
     Skill.CAUSAL_INFERENCE: "finding what causes what by intervening and comparing outcomes.",
+    Skill.API_ORCHESTRATION: "combining several tools, where the result of one call becomes an argument of the next.",
+    Skill.DATA_RETRIEVAL: "finding the right record among similar ones before acting on it.",
+    Skill.STATE_MODIFICATION: "making exactly the changes that are asked for, and no others.",
+    Skill.ERROR_RECOVERY: "reading why a call was refused, putting right what was missing, and trying again.",
+    Skill.TOOL_SELECTION: "telling tools apart that sound alike, and seeing when none of them can do what is asked.",
+    Skill.MULTI_STEP_WORKFLOWS: "carrying a plan through in the right order, where each step needs the one before it.",
 }
 
 
 def design_prompt(slot: Slot, document: Document | None, lessons: Lessons, rejected: Rejection | None = None) -> Prompt:
-    """Ask for a game. Without a document the designer is free; with `rejected` it mends or starts afresh."""
+    """Ask for an environment of the slot's setting. Without a document it is free; with `rejected` it is mended."""
+    tools = slot.setting is Setting.TOOLS
     values = {
+        "thing": "environment" if tools else "game",
         "skill": slot.skill.words,
-        "skill_means": SKILL_MEANS.get(slot.skill, ""),
+        "skill_means": SKILL_MEANS[slot.skill],
         "document": document,
         "lessons": lessons,
         "rejected": rejected,
+        "task": tool_task(slot) if tools else None,
     }
-    system = Message("system", render("contract_games.j2"))
-    return _prompt(Role.DESIGNER, "design_games.j2", (system,), values, ("contract_games.j2",))
+    contract, design = f"contract_{slot.setting}.j2", f"design_{slot.setting}.j2"
+    return _prompt(Role.DESIGNER, design, (Message("system", render(contract)),), values, (contract,))
 
 
-def hint_prompt(
-    environment: Environment, *, observation: str = "", rejected: Verdict | None = None, max_words: int = 100
-) -> Prompt:
-    """Ask for a hint on how to reason; `observation` is what a player sees first in one instance."""
-    values = {"code": environment.code, "observation": observation, "rejected": rejected, "max_words": max_words}
-    return _prompt(Role.HINT, "hint_games.j2", (), values)
+def hint_prompt(environment: Environment, *, rejected: Verdict | None = None, max_words: int = 100) -> Prompt:
+    """Ask for a hint on how to reason (games) or for a plan in phases (tools)."""
+    values = {"code": environment.code, "rejected": rejected, "max_words": max_words}
+    return _prompt(Role.HINT, f"hint_{environment.setting}.j2", (), values)
+
+
+def judge_prompt(environment: Environment, document: Document | None) -> Prompt:
+    """Ask for a review of what code cannot see: wording, request against criterion, grounding in the document."""
+    return _prompt(Role.JUDGE, "judge.j2", (), {"code": environment.code, "document": document})
 
 
 class CodeDesigner:
-    """Code mode for games: the model writes the program itself."""
+    """Code mode: the model writes the program itself."""
 
     def __init__(self, max_hint_words: int = 100) -> None:
         self.max_hint_words = max_hint_words
@@ -81,9 +94,9 @@ class CodeDesigner:
         return without_thoughts(text).strip().strip('"').removeprefix("Hint:").strip()
 
 
-def agent_system() -> str:
+def agent_system(setting: Setting = Setting.GAMES) -> str:
     """The system prompt of a player, in both arms."""
-    return render("agent.j2")
+    return render("agent_tools.j2" if setting is Setting.TOOLS else "agent.j2")
 
 
 def render(template: str, **values: Any) -> str:

@@ -132,6 +132,13 @@ class GateSettings(Settings):
     max_program_bytes: PositiveInt = 65536
 
 
+class JudgeSettings(Settings):
+    """A review by the model of what code cannot see, after all other gates; without a clear verdict nothing passes."""
+
+    enabled: bool = False
+    sampling: SamplingSettings = SamplingSettings(temperature=0.0, top_p=1.0, top_k=0, max_tokens=2048)
+
+
 class ScoreSettings(Settings):
     """How designers are rewarded."""
 
@@ -183,6 +190,7 @@ class FactorySettings(Settings):
     model: ModelSettings = ModelSettings()
     sandbox: SandboxSettings = SandboxSettings()
     gates: GateSettings = GateSettings()
+    judge: JudgeSettings = JudgeSettings()
     score: ScoreSettings = ScoreSettings()
     memory: MemorySettings = MemorySettings()
     curation: CurationSettings = CurationSettings()

@@ -7,6 +7,7 @@ from statistics import fmean
 
 from spade.attempts import Attempt
 from spade.episodes import Arm, Episode
+from spade.feedback import exhausted
 from spade.hints import Hint
 from spade.messages import Usage
 from spade.scores import Score
@@ -19,8 +20,9 @@ BAND = (0.2, 0.8)
 class CycleSummary:
     """Counts and means of one cycle. Means are None where nothing was measured; `cost` where no price is known.
 
-    `rejections` counts refused attempts by gate; `dropped` slots whose every attempt was refused; `outcomes` counts
-    episodes by outcome; `rows` are those of the exported dataset, empty `dataset_id` when there is none.
+    `rejections` counts refused attempts by gate; `dropped` slots whose every attempt was refused, `exhausted` these by
+    the gate that refused most of them; `outcomes` counts episodes by outcome; `rows` are those of the exported dataset,
+    empty `dataset_id` when there is none.
     """
 
     cycle_id: str
@@ -47,6 +49,7 @@ class CycleSummary:
     cost: float | None
     seconds: float
     rejections: tuple[tuple[str, int], ...] = ()
+    exhausted: tuple[tuple[str, int], ...] = ()
     outcomes: tuple[tuple[str, int], ...] = ()
 
 
@@ -97,6 +100,7 @@ def summarise(records: CycleRecords, *, rows: int, dataset_id: str, seconds: flo
         cost=usage.cost,
         seconds=seconds,
         rejections=_counted(a.rejected_by for a in attempts if a.rejected_by),
+        exhausted=_counted(exhausted(t) for t in records.attempts.values() if t and not any(a.accepted for a in t)),
         outcomes=_counted(e.outcome.value for e in records.episodes),
     )
 

@@ -11,6 +11,7 @@ from spade.attempts import Attempt
 from spade.designing import Draft, Rejection, rejection_of
 from spade.diversity import Pool, pool_verdicts, structural_hash
 from spade.environments import Environment
+from spade.feedback import exhausted, refusal, worth_telling
 from spade.gates import RULES_VERSION, Judgement, examine
 from spade.identity import content_id
 from spade.lessons import Lessons
@@ -20,6 +21,7 @@ from spade.slots import Slot
 from spade.verdicts import Verdict, first_failure
 from tasks.factory import Factory, label
 from tasks.retrying import Rejected, rejected_or_transient
+from tasks.reviewing import review
 
 RETRIES = 5
 """The default of `designer.retries`; a slot that fails six attempts is dropped and counted."""
@@ -33,7 +35,7 @@ async def design(factory: Factory, slot: Slot) -> Attempt | None:
     try:
         attempt = await run(factory, slot)
     except Rejected:
-        factory.watcher.saw("dropped", slot.slot_id)
+        factory.watcher.saw("dropped", slot.slot_id, why=exhausted(factory.progress.attempts(slot.slot_id)))
         return None
     factory.watcher.saw("designed", attempt.env_id)
     return attempt
@@ -55,7 +57,7 @@ async def design_environment(factory: Factory, slot: Slot) -> Attempt:
     factory.progress.keep_attempt(attempt)
     if attempt.rejected_by:
         factory.watcher.saw("refused", slot.slot_id, gate=attempt.rejected_by)
-        failed = next((v for v in attempt.verdicts if v.gate == attempt.rejected_by), None)
+        failed = refusal(attempt)
         raise Rejected(attempt.rejected_by, failed.message if failed else "")
     return attempt
 
@@ -90,7 +92,11 @@ async def _verdicts(factory: Factory, slot: Slot, draft: Draft) -> tuple[Verdict
     if draft.environment is None:
         return (draft.problem,) if draft.problem else ()
     judged = (await judgement(factory, slot, draft.environment)).verdicts
-    return judged if first_failure(judged) else judged + _pool(factory, draft.environment)
+    if first_failure(judged) is None:
+        judged += _pool(factory, draft.environment)
+    if factory.settings.judge.enabled and first_failure(judged) is None:
+        judged += (await review(factory, slot, draft.environment),)
+    return judged
 
 
 async def judgement(factory: Factory, slot: Slot, environment: Environment) -> Judgement:
@@ -126,7 +132,7 @@ def _lessons(factory: Factory, slot: Slot) -> Lessons:
 
 
 def _rejection(factory: Factory, slot: Slot, earlier: list[Attempt]) -> Rejection | None:
-    if not earlier or factory.settings.designer.retry == "resample":
+    if factory.settings.designer.retry == "resample" or not worth_telling(earlier):
         return None
     last = earlier[-1]
     return rejection_of(last, factory.designer.read(last.completion.text, slot))

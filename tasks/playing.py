@@ -116,6 +116,7 @@ async def _try(factory: Factory, plan: ArmPlan, policy: Policy, asked: Asked) ->
             asked, outcome, (), factory.model.name, factory.model.weights, detail=f"open: {opened.reply.detail}"
         )
     try:
-        return await play(opened.game, policy, asked, agent_system(), max_turns=factory.settings.cycle.max_turns)
+        setting, most = plan.environment.setting, factory.settings.cycle.max_turns
+        return await play(opened.game, policy, asked, agent_system(setting), max_turns=most, setting=setting)
     finally:
         await opened.game.close()

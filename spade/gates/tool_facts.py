@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from spade.acting import TOOLS as _TOOLS
+from spade.acting import listed_tools
 from spade.gates.facts import Facts, Play, Player
 
-_TOOLS = re.compile(r"<tools>\n(.*?)\n</tools>", re.DOTALL)
 _COUNT = re.compile(r"^Request 1 of (\d+):", re.MULTILINE)
 _COMPLETE = re.compile(r"^Request (\d+) is complete\.", re.MULTILINE)
 _ASKED = re.compile(r"^Request \d+ of \d+: .*$", re.MULTILINE)
@@ -32,16 +33,8 @@ class Value:
 
 def declared_tools(facts: Facts) -> dict[str, dict[str, Any]]:
     """Schemas by name, as the first observation lists them; empty when it lists none."""
-    for reply in facts.greetings.values():
-        listed = _TOOLS.search(reply.observation)
-        if listed is None:
-            continue
-        try:
-            schemas = [json.loads(line)["function"] for line in listed[1].splitlines()]
-            return {str(schema["name"]): schema for schema in schemas}
-        except (ValueError, KeyError, TypeError):
-            return {}
-    return {}
+    listed = (listed_tools(reply.observation) for reply in facts.greetings.values())
+    return next((tools for tools in listed if tools), {})
 
 
 def calls_of(action: str) -> list[dict[str, Any]]:
