@@ -26,7 +26,7 @@ from sandbox.games import LocalGame
 from sandbox.isolation import Isolation
 from sandbox.launching import FLAGS, Launch, Tier, base_python, bubblewrap
 from sandbox.local import LocalSandbox
-from sandbox.opening import TIERS, raise_open_files
+from sandbox.tiers import TIERS, raise_open_files
 from sandbox.zygotes import pid_behind
 from spade.errors import Retry
 from spade.ports import Limits

@@ -111,10 +111,13 @@ def described(tried: dict[str, Any]) -> str:
 
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False) -> None:
     """Print how well this machine keeps programs in, and what to do about each missing layer."""
-    from sandbox.opening import open_sandbox
+    from flows.configuring import load_settings
+    from sandbox.opening import no_e2b, open_sandbox
 
-    with open_sandbox(SandboxSettings(required_level="unsafe")) as sandbox:
+    with open_sandbox(load_settings().sandbox.model_copy(update={"required_level": "unsafe"})) as sandbox:
         report, level = dict(sandbox.report()), sandbox.level
+    if level < IsolationLevel.VM and no_e2b():
+        report["missing"] = {**report["missing"], "virtual machine": f"optional, rented from E2B. {no_e2b()}"}
     print(json.dumps(report, indent=2) if as_json else diagnosis(report))
     if level < IsolationLevel.CONFINED:
         print("Programs are not safe to run here; see what is missing.", file=sys.stderr)

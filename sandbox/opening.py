@@ -1,49 +1,73 @@
-"""Open the best sandbox that this machine offers, or refuse with the reason and the remedy."""
+"""Open the sandbox that the settings ask for, or refuse with the reason and the remedy."""
 
 import asyncio
-import contextlib
+import importlib.util
+import os
 import sys
+from collections.abc import Callable
 from types import TracebackType
 
 from sandbox.facade import AsyncSandbox
-from sandbox.isolation import REMEDIES, Isolation, missing_layers
-from sandbox.launching import Tier
-from sandbox.local import LocalSandbox
-from sandbox.selftest import PROPERTIES, break_out
-from spade.errors import Abort, Retry
+from sandbox.isolation import REMEDIES
+from sandbox.tiers import open_local, raise_open_files
+from spade.errors import Abort
 from spade.ports import IsolationLevel, Sandbox
 from spade.settings import SandboxSettings
 
-TIERS: tuple[Tier, ...] = ("namespaced", "confined")
+EXTRA = "Install the extra: pip install 'spade-factory[e2b]'."
+KEY = "Set E2B_API_KEY to a key of your account."
 
 
 class open_sandbox:
     """`with open_sandbox(settings) as sandbox:` or `async with ...`. Yields a `spade.ports.Sandbox`.
 
-    Raises `Abort` when the machine's isolation is below `settings.required_level`, or has none at all. Everything that
-    was started ends with the block.
+    Raises `Abort` when the isolation would be below `settings.required_level`, or there is none at all. Everything that
+    was started ends with the block. `settings.kind`: this machine (`local`), rented machines (`e2b`), or this machine
+    where that is enough and rented ones where not (`auto`).
     """
 
     def __init__(self, settings: SandboxSettings) -> None:
         self.settings = settings
-        self.core: LocalSandbox | None = None
+        self.required = IsolationLevel[settings.required_level.upper()]
+        self.close: Callable[[], None] = lambda: None
 
     def __enter__(self) -> Sandbox:
         if self.settings.kind == "e2b":
-            raise Abort("sandbox.kind is e2b, which is not available here.", "Install the extra: spade-factory[e2b].")
+            return self.rented()
+        if self.settings.kind == "local":
+            return self.local()
+        try:
+            return self.local()
+        except Abort as error:
+            unavailable = no_e2b()
+            if unavailable:
+                raise Abort(error.message, f"{error.remedy} Or rent machines of E2B: {unavailable}") from error
+            return self.rented()
+
+    def local(self) -> Sandbox:
         if sys.platform != "linux":
             raise Abort(f"no local sandbox on {sys.platform}.", REMEDIES["other system"])
         raise_open_files()
-        self.core, isolation = open_local()
-        required = IsolationLevel[self.settings.required_level.upper()]
-        if isolation.level < required:
-            self.close()
+        core, isolation = open_local()
+        self.close = core.close
+        if isolation.level < self.required:
+            core.close()
             raise Abort(
                 f"programs would run at isolation level {isolation.level.name.lower()}; "
-                f"sandbox.required_level is {required.name.lower()}.",
+                f"sandbox.required_level is {self.required.name.lower()}.",
                 "Missing: " + "; ".join(f"{layer}: {why}" for layer, why in isolation.missing.items()),
             )
-        return AsyncSandbox(self.core, isolation.level, isolation.report())
+        return AsyncSandbox(core, isolation.level, isolation.report())
+
+    def rented(self) -> Sandbox:
+        unavailable = no_e2b()
+        if unavailable:
+            raise Abort("sandbox.kind is e2b, which is not available here.", unavailable)
+        from sandbox.cloud.backend import RemoteSandbox
+
+        sandbox = RemoteSandbox(self.settings)
+        self.close = sandbox.close
+        return sandbox
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
@@ -56,44 +80,9 @@ class open_sandbox:
     ) -> None:
         await asyncio.to_thread(self.close)
 
-    def close(self) -> None:
-        if self.core is not None:
-            self.core.close()
 
-
-def open_local() -> tuple[LocalSandbox, Isolation]:
-    """The best tier that comes up when tried and holds when tested. Raises `Abort` when none comes up."""
-    reasons: dict[str, str] = {}
-    found: tuple[LocalSandbox, Isolation] | None = None
-    for tier in TIERS:
-        core = LocalSandbox(tier)
-        try:
-            layers, missing, breakouts = core.zygote().layers, core.zygote().reasons, break_out(core)
-        except Retry as error:
-            core.close()
-            reasons["bubblewrap" if tier == "namespaced" else "fork server"] = error.message
-            continue
-        isolation = Isolation(tier, layers, missing_layers(reasons | missing), breakouts, len(PROPERTIES))
-        if found is None or isolation.level > found[1].level:
-            if found is not None:
-                found[0].close()
-            found = core, isolation
-        else:
-            core.close()
-        if found[1].level > IsolationLevel.UNSAFE:
-            break
-    if found is None:
-        raise Abort(
-            "no sandbox comes up on this machine.", "; ".join(f"{what}: {why}" for what, why in reasons.items())
-        )
-    return found
-
-
-def raise_open_files() -> None:
-    """Two descriptors a game: lift this process's soft limit as far as it may."""
-    import resource
-
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != hard:
-        with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+def no_e2b() -> str:
+    """What to do before E2B's machines can be rented; empty when they can."""
+    if importlib.util.find_spec("e2b") is None:
+        return EXTRA
+    return "" if os.environ.get("E2B_API_KEY") else KEY

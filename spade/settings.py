@@ -106,6 +106,7 @@ class SandboxSettings(Settings):
     """Where untrusted programs run."""
 
     kind: Literal["auto", "local", "e2b"] = "auto"
+    """This machine, machines rented from E2B, or this one where it is safe enough and rented ones where not."""
     required_level: Literal["unsafe", "confined", "namespaced", "vm"] = "confined"
     """A run refuses to start below it."""
     wall_seconds: PositiveFloat = 5.0
@@ -114,6 +115,12 @@ class SandboxSettings(Settings):
     """Per game."""
     memory_mb: PositiveInt = 256
     scratch_mb: PositiveInt = 8
+    template: str = "base"
+    """E2B's template for rented machines; Python 3.11 or later must be in it."""
+    machines: PositiveInt = 4
+    """Rented machines at once."""
+    games_per_machine: PositiveInt = 16
+    """Games after which another machine is rented, up to `machines`; after that they share what there is."""
 
 
 class GateSettings(Settings):

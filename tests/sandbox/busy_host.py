@@ -5,7 +5,7 @@ import sys
 
 from sandbox.facade import AsyncSandbox
 from sandbox.local import LocalSandbox
-from sandbox.opening import raise_open_files
+from sandbox.tiers import raise_open_files
 from spade.ports import Game, IsolationLevel, Limits
 from tests.sandbox.programs import running
 

@@ -6,8 +6,9 @@ import pytest
 
 from sandbox.isolation import Isolation, missing_layers
 from sandbox.local import LocalSandbox
-from sandbox.opening import open_local, open_sandbox
+from sandbox.opening import open_sandbox
 from sandbox.selftest import PROPERTIES, break_out
+from sandbox.tiers import open_local
 from spade.errors import Abort
 from spade.outcomes import CallOutcome
 from spade.ports import IsolationLevel, Limits

@@ -151,14 +151,14 @@ def test_waiting_for_a_processor_is_not_held_against_a_program(local: LocalSandb
 
 
 def test_a_killed_host_leaves_nothing(local: LocalSandbox) -> None:
-    """Kill -9 during a hundred busy games: no program, no server survives it for long."""
+    """Kill -9 during a hundred busy games: no program and no server survives it by more than a second."""
     command = [sys.executable, "-m", "tests.sandbox.busy_host", local.tier, "100"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as host:
         assert host.stdout is not None
         assert host.stdout.readline() == "busy\n"
         family = descendants(host.pid)
         host.kill()
-        gone = all_gone(family, 20.0)
+        gone = all_gone(family, 1.0)
 
     assert len(family) > 100
     assert gone

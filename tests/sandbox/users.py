@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -23,7 +22,7 @@ def run_as_ordinary(command: list[str], *, seconds: float = 300) -> "subprocess.
     environment = {
         "PATH": "/usr/bin:/bin",
         "HOME": "/nonexistent",
-        "PYTHONPATH": os.pathsep.join([str(ROOT), sysconfig.get_path("purelib")]),
+        "PYTHONPATH": os.pathsep.join([str(ROOT), *(path for path in sys.path if path.endswith("-packages"))]),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     try:

@@ -1,0 +1,1 @@
+"""Programs on rented machines: the local sandbox, carried into E2B's virtual machines and asked from here."""
