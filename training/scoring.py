@@ -33,6 +33,8 @@ class Scorer(nn.Module):
         strange = [n for n in _UNKNOWN_HEADS if getattr(config, n, None) not in (None, 1, 1.0)]
         if strange:
             raise Abort(f"models with {strange[0]} are not supported by the trainer.", "Train another base model.")
+        if "sliding_attention" in (getattr(config, "layer_types", None) or ()):
+            raise Abort("models with sliding attention are not supported by the trainer.", "Train another base model.")
         self.softcap = getattr(config, "final_logit_softcapping", None)
 
     def forward(self, rows: Rows, entropy_gradient: bool = False) -> Scored:
