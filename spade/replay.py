@@ -43,7 +43,7 @@ def replayed(known: Sequence[Known], *, in_band: int, mastered: int, now: int, r
 def _drawn(known: Sequence[Known], weights: Sequence[float], count: int, rng: Random) -> list[Known]:
     """Up to `count` different ones, each draw proportional to what is left of the weights."""
     left, heavy = list(known), list(weights)
-    drawn = []
+    drawn: list[Known] = []
     while left and len(drawn) < count:
         place = rng.choices(range(len(left)), heavy)[0]
         drawn.append(left.pop(place))
