@@ -1,18 +1,24 @@
-"""Recall of the gates per kind of defect, false rejects over good programs, and how many programs a second they judge.
+"""Recall of the gates per kind of defect, false rejects over good programs, programs a second, beside OpenEnv's checks.
 
-    python benchmarks/gates.py [--quick] [--json] [--reasoning-gym ITEMS.jsonl]
+    python benchmarks/gates.py [--quick] [--json] [--reasoning-gym ITEMS.jsonl] [--openenv PYTHON]
 
 The defect set is `tests/defects`; good programs are the starter library, the prompt's skeleton, drawn blueprints, and
 quizzes of three questions made of reasoning-gym's datasets (`benchmarks/reasoning_gym_items.py` writes the file).
+PYTHON is that of an environment with the package `openenv` (benchmarks/build_openenv.sh makes one).
 """
 
 import argparse
 import asyncio
 import json
+import os
+import platform
+import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from datetime import date
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -20,59 +26,23 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.gates_programs import defects, good_programs, medium_programs
+from benchmarks.openenv_packages import packages
 from flows.configuring import load_settings
 from sandbox.opening import open_sandbox
-from spade.blueprints import MECHANICS, Blueprint, compile_blueprint
-from spade.blueprints.themes import THEMES
-from spade.gates import examine
+from spade.gates import examine, judging
 from spade.gates.form import FORM_GATES
 from spade.gates.source import read_source, setting_of
-from spade.identity import rng_for
 from spade.ports import Limits, Sandbox
 from spade.settings import GateSettings, SandboxSettings
 from spade.skills import Setting
 from spade.verdicts import first_failure
-from tests.defects import DEFECTS, Defect
-from tests.defects.making import LIBRARY, SKELETON
+from tests.defects import Defect
 
 LIMITS = Limits(wall_seconds=1.0, cpu_seconds=10.0)
 TOGETHER = 4
 CHANCE = ("semantic.floor_gap", "semantic.canary_floor")
-QUIZ = '''import random
-
-ITEMS = {items}
-
-
-class QuizEnv:
-    """Three questions in a row from one dataset; a wrong answer ends the game."""
-
-    def __init__(self, max_turns=4):
-        self.max_turns = max_turns
-
-    def reset(self, seed=None):
-        self.chosen = random.Random(seed).sample(ITEMS, 3)
-        self.at = 0
-        self.turn = 0
-        self.done = False
-        return "Answer three questions. Write each answer in a box.\\n\\n" + self.chosen[0][0], {{}}
-
-    def solution(self):
-        return [answer for _, answer in self.chosen]
-
-    def step(self, action):
-        if self.done:
-            return "The quiz is over.", 0.0, True, False, {{}}
-        self.turn += 1
-        if action.strip() != self.chosen[self.at][1]:
-            self.done = True
-            return "Wrong.", 0.0, True, False, {{}}
-        self.at += 1
-        self.done = self.at == 3
-        reward = 1 / 3
-        if self.done:
-            return "All three are right.", reward, True, False, {{}}
-        return self.chosen[self.at][0], reward, False, False, {{}}
-'''
+Row = dict[str, Any]
 
 
 async def many(jobs: Sequence[Callable[[], Awaitable[Any]]], together: int = TOGETHER) -> list[Any]:
@@ -94,23 +64,23 @@ async def verdict_on(
     return (failure.gate, failure.message) if failure else ("", "")
 
 
-async def recall(sandbox: Sandbox, defects: Sequence[Defect]) -> dict[str, Any]:
-    stopped = await many([lambda d=d: verdict_on(d.code, sandbox) for d in defects])  # type: ignore[misc]
+async def recall(sandbox: Sandbox, broken: Sequence[Defect]) -> dict[str, Any]:
+    """Per kind how many programs were stopped, how many by the gate meant; and how many programs a second."""
+    began = time.perf_counter()
+    stopped = await many([lambda d=d: verdict_on(d.code, sandbox) for d in broken])  # type: ignore[misc]
+    rate = len(broken) / (time.perf_counter() - began)
     kinds: dict[str, Counter[str]] = {}
-    for defect, (gate, _) in zip(defects, stopped, strict=True):
+    for defect, (gate, _) in zip(broken, stopped, strict=True):
         counts = kinds.setdefault(defect.kind, Counter())
         counts.update({"programs": 1, "stopped": bool(gate), "by_the_gate_meant": gate == defect.gate})
-    totals = Counter[str]()
-    for counts in kinds.values():
-        totals.update(counts)
-    return {"total": dict(totals), "kinds": {kind: dict(counts) for kind, counts in kinds.items()}}
+    return {"rate": rate, "kinds": {kind: dict(counts) for kind, counts in kinds.items()}}
 
 
 async def false_rejects(sandbox: Sandbox, programs: dict[str, list[tuple[str, str]]]) -> dict[str, Any]:
-    """Per set: how many good programs were judged, and which were refused.
+    """Per set: how many good programs were judged, which were refused, and which passed once and not again.
 
     Blueprints are judged by the profile they are made for. Drawn at random, some of them are too easy by their knobs:
-    what is refused because chance wins is counted apart.
+    what is refused because chance wins is counted apart. What was accepted is judged once more, from scratch.
     """
     found: dict[str, Any] = {}
     for name, entries in programs.items():
@@ -120,79 +90,145 @@ async def false_rejects(sandbox: Sandbox, programs: dict[str, list[tuple[str, st
         refused = {title: f"{gate}: {why}" for (title, _), (gate, why) in zip(entries, verdicts, strict=True) if gate}
         easy = {t for t, why in refused.items() if name == "blueprints" and why.startswith(CHANCE)}
         wrong = {title: why for title, why in refused.items() if title not in easy}
-        found[name] = {"programs": len(entries), "won_by_chance": len(easy), "refused": wrong}
+        again = await many([job for job, (gate, _) in zip(jobs, verdicts, strict=True) if not gate])
+        unsure = sum(bool(gate) for gate, _ in again)
+        found[name] = {"programs": len(entries), "won_by_chance": len(easy), "refused": wrong, "unsure": unsure}
     return found
 
 
-def good_programs(items: Path | None, quick: bool) -> dict[str, list[tuple[str, str]]]:
-    library = [(path.stem, path.read_text()) for path in [SKELETON, *sorted(LIBRARY.rglob("*.py"))]]
-    programs = {"library": library, "blueprints": blueprints(12 if quick else 66)}
-    if items is not None:
-        lines = [json.loads(line) for line in items.read_text().splitlines()][: 10 if quick else None]
-        programs["reasoning-gym"] = [(entry["dataset"], QUIZ.format(items=repr(entry["items"]))) for entry in lines]
-    return programs
-
-
-def blueprints(count: int) -> list[tuple[str, str]]:
-    """Blueprints drawn evenly over mechanics and knobs, compiled."""
-    programs = []
-    for number in range(count):
-        rng = rng_for(number, "benchmark blueprints")
-        mechanic = list(MECHANICS.values())[number % len(MECHANICS)]
-        knobs = tuple((knob.name, rng.choice(list(knob.values))) for knob in mechanic.knobs)
-        theme, plan = rng.choice(list(THEMES)), rng.choice(list(mechanic.plans))
-        blueprint = Blueprint(mechanic.name, knobs, theme, "The Quiet Place", "Something is hidden here.", plan)
-        environment = compile_blueprint(blueprint, mechanic.setting, mechanic.skills[0])
-        programs.append((f"{mechanic.name} {dict(knobs)}", environment.code))
-    return programs
-
-
-async def speed(sandbox: Sandbox, codes: Sequence[str], seconds: float) -> dict[str, float]:
-    """Programs a second through the form gates, to the end of all gates, and milliseconds of one full report alone."""
-    started = time.perf_counter()
-    rounds = 0
-    while time.perf_counter() - started < seconds / 4:
+def form_rate(codes: Sequence[str], seconds: float) -> float:
+    """Programs a second through the form gates, in one process."""
+    began, judged = time.perf_counter(), 0
+    while time.perf_counter() - began < seconds:
         for code in codes:
             source = read_source(code)
             for gate in FORM_GATES:
                 gate(source, Setting.GAMES, GateSettings())
-        rounds += 1
-    form = rounds * len(codes) / (time.perf_counter() - started)
+        judged += len(codes)
+    return judged / (time.perf_counter() - began)
+
+
+async def full_reports(sandbox: Sandbox, codes: Sequence[str]) -> float:
+    """Milliseconds of one full report alone, the median over the programs."""
     alone = []
     for code in codes:
         began = time.perf_counter()
         await examine(code, setting_of(code), sandbox, Limits(), GateSettings(), full=True)
         alone.append(time.perf_counter() - began)
-    jobs = [lambda c=c: verdict_on(c, sandbox, Limits()) for c in codes] * 4  # type: ignore[misc]
-    await many(jobs[: len(codes)])
-    began, judged = time.perf_counter(), 0
-    while time.perf_counter() - began < seconds:
-        await many(jobs)
-        judged += len(jobs)
-    full = judged / (time.perf_counter() - began)
-    return {
-        "form_programs_per_second": round(form, 1),
-        "all_gates_programs_per_second": round(full, 1),
-        "full_report_ms_median": round(1000 * median(alone), 1),
-    }
+    return 1000 * median(alone)
 
 
-async def measure(quick: bool, items: Path | None) -> dict[str, Any]:
-    seen: Counter[str] = Counter()
-    defects = []
-    for defect in DEFECTS:
-        seen[defect.kind] += 1
-        if not quick or seen[defect.kind] == 1:
-            defects.append(defect)
+async def worker(seconds: float, stages: int) -> None:
+    """One process's share of the speed measurement: prints programs a second through so many stages of plays."""
+    games = judging.STAGES[Setting.GAMES]
+    judging.STAGES = {Setting.GAMES: games[:stages]}
+    codes = medium_programs()
+    async with open_sandbox(SandboxSettings()) as sandbox:
+        jobs = [lambda c=c: verdict_on(c, sandbox, Limits()) for c in codes]  # type: ignore[misc]
+        assert not any(gate for gate, _ in await many(jobs))
+        began, judged = time.perf_counter(), 0
+        while time.perf_counter() - began < seconds:
+            await many(jobs)
+            judged += len(jobs)
+        print(judged / (time.perf_counter() - began))
+
+
+def rate(processes: int, seconds: float, stages: int) -> float:
+    """Programs a second over so many processes, each with its own sandbox."""
+    command = [sys.executable, __file__, "--worker", str(seconds), str(stages)]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(processes)]
+    return sum(float(process.communicate()[0]) for process in running)
+
+
+def peer(python: Path, broken: Sequence[Defect]) -> dict[str, list[str]]:
+    """Which of OpenEnv's checks failed for the first program of each kind, served as a package."""
+    programs: dict[str, str] = {}
+    for defect in broken:
+        programs.setdefault(defect.kind, defect.code)
+    with tempfile.TemporaryDirectory() as place:
+        folder = packages(Path(place) / "packages", programs)
+        command = [str(python), str(ROOT / "benchmarks" / "openenv_findings.py"), str(folder)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
+    return {k: found["failed"] for k, found in zip(programs, json.loads(done.stdout).values(), strict=True)}
+
+
+async def judged(quick: bool, items: Path | None) -> dict[str, Any]:
     async with open_sandbox(SandboxSettings()) as sandbox:
         good = good_programs(items, quick)
-        codes = [code for _, code in good["library"]]
         return {
-            "recall": await recall(sandbox, defects),
+            "recall": await recall(sandbox, defects(quick)),
             "false_rejects": await false_rejects(sandbox, good),
-            "speed": await speed(sandbox, codes, 2.0 if quick else 8.0),
+            "full_report_ms": await full_reports(sandbox, [code for _, code in good["library"]]),
             "isolation": sandbox.report().get("level"),
         }
+
+
+def measure(quick: bool, items: Path | None, python: Path | None) -> dict[str, Any]:
+    found = asyncio.run(judged(quick, items))
+    seconds, cores = (1.5, 2) if quick else (8.0, 2)
+    found["rates"] = {
+        "level 0 (form), one process": form_rate(medium_programs(), seconds / 2),
+        "levels 0-2 (form and run), two processes": rate(cores, seconds, 2),
+        "levels 0-3, one process": rate(1, seconds, 3),
+        "levels 0-3, two processes": rate(cores, seconds, 3),
+    }
+    found["openenv"] = peer(python, defects(quick)[: 6 if quick else None]) if python else {}
+    return found
+
+
+def rows(found: dict[str, Any]) -> Iterator[Row]:
+    """What was measured, one figure a row."""
+    totals = Counter[str]()
+    for counts in found["recall"]["kinds"].values():
+        totals.update(counts)
+    yield row("defects stopped", 100 * totals["stopped"] / totals["programs"], "%", 100, at_least=True)
+    yield row("defects stopped by the gate meant", 100 * totals["by_the_gate_meant"] / totals["programs"], "%", 100)
+    for name, entry in found["false_rejects"].items():
+        share = 100 * len(entry["refused"]) / (entry["programs"] - entry["won_by_chance"])
+        yield row(f"false rejects, {name} ({entry['programs']} programs)", share, "%", 2, at_least=False)
+        yield row(f"accepted and refused when judged again, {name}", entry["unsure"], "programs", 0, at_least=False)
+    yield row("full report, median", found["full_report_ms"], "ms", 150, at_least=False)
+    for name, value in found["rates"].items():
+        yield row(name, value, "programs/s", 100 if name == "levels 0-3, two processes" else None)
+    yield row("defect set, stopped at the first failure, one process", found["recall"]["rate"], "programs/s", None)
+    if found["openenv"]:
+        kinds = found["openenv"]
+        theirs = sum(map(bool, kinds.values()))
+        ours = sum(bool(found["recall"]["kinds"][kind]["stopped"]) for kind in kinds)
+        yield row(f"kinds of defect that openenv validate finds, of {len(kinds)}", theirs, "kinds", None)
+        yield row("kinds that the gates find for one of openenv's", ours / max(1, theirs), "ratio", None)
+
+
+def row(name: str, value: float, unit: str, target: float | None, *, at_least: bool = True) -> Row:
+    ok = None if target is None else (value >= target if at_least else value <= target)
+    return {"name": name, "value": round(value, 1), "unit": unit, "target": target, "ok": ok}
+
+
+def machine() -> str:
+    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
+    model = next((line.partition(": ")[2] for line in lines if line.startswith("model name")), platform.machine())
+    system = f"{platform.system()} {platform.release()}, Python {platform.python_version()}"
+    return f"{os.cpu_count()} cores of {model}, {system}"
+
+
+def table(found: dict[str, Any]) -> str:
+    lines = [f"{machine()}, {date.today()}, sandbox {found['isolation']}", ""]
+    lines += ["| what | value | target | |", "|---|---|---|---|"]
+    marks = {None: "", True: "reached", False: "not reached"}
+    for each in rows(found):
+        target = "" if each["target"] is None else f"{each['target']} {each['unit']}"
+        lines.append(f"| {each['name']} | {each['value']:g} {each['unit']} | {target} | {marks[each['ok']]} |")
+    lines += [
+        "",
+        "| kind of defect | programs | stopped | by the gate meant | openenv validate |",
+        "|---|---|---|---|---|",
+    ]
+    for kind, c in found["recall"]["kinds"].items():
+        theirs = ", ".join(found["openenv"].get(kind, ["-"])) or "passes"
+        lines.append(f"| {kind} | {c['programs']} | {c['stopped']} | {c['by_the_gate_meant']} | {theirs} |")
+    refused = [(n, t, why) for n, e in found["false_rejects"].items() for t, why in e["refused"].items()]
+    lines += ["", *(f"- refused of {name}: {title}: {why}" for name, title, why in refused)]
+    return "\n".join(lines)
 
 
 def main() -> None:
@@ -200,24 +236,14 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="one program a kind, fewer good ones, short measurements")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--reasoning-gym", type=Path, default=None, metavar="ITEMS")
+    parser.add_argument("--openenv", type=Path, default=None, metavar="PYTHON")
+    parser.add_argument("--worker", nargs=2, default=None, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    found = asyncio.run(measure(arguments.quick, arguments.reasoning_gym))
-    if arguments.json:
-        print(json.dumps(found, indent=2))
+    if arguments.worker:
+        asyncio.run(worker(float(arguments.worker[0]), int(arguments.worker[1])))
         return
-    print(table(found))
-
-
-def table(found: dict[str, Any]) -> str:
-    lines = ["| kind of defect | programs | stopped | by the gate meant |", "|---|---|---|---|"]
-    rows = [*found["recall"]["kinds"].items(), ("**all**", found["recall"]["total"])]
-    lines += [f"| {kind} | {c['programs']} | {c['stopped']} | {c['by_the_gate_meant']} |" for kind, c in rows]
-    lines += ["", "| good programs | judged | won by chance | refused |", "|---|---|---|---|"]
-    for name, entry in found["false_rejects"].items():
-        refused = "; ".join(f"{title} ({why[:60]})" for title, why in entry["refused"].items()) or "0"
-        lines.append(f"| {name} | {entry['programs']} | {entry['won_by_chance']} | {refused} |")
-    lines += ["", *(f"- {name}: {value}" for name, value in found["speed"].items())]
-    return "\n".join(lines)
+    found = measure(arguments.quick, arguments.reasoning_gym, arguments.openenv)
+    print(json.dumps({"rows": list(rows(found)), **found}, indent=2) if arguments.json else table(found))
 
 
 if __name__ == "__main__":

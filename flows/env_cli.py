@@ -30,6 +30,7 @@ class _Check:
     settings: FactorySettings
     full: bool
     hint: str | None
+    reports: Path | None
 
 
 @env_app.command()
@@ -38,13 +39,14 @@ def check(
     hint: Annotated[Path | None, typer.Option(help="A hint to judge with the program.")] = None,
     profile: Profile = None,
     stop: Annotated[bool, typer.Option("--stop", help="Stop at the first failed gate.")] = False,
+    report: Annotated[Path | None, typer.Option(help="Write OpenEnv's report of each program into a folder.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run every gate over programs: a table of verdicts with what to mend. Exit code 1 when one is rejected."""
     from flows.configuring import load_settings
 
     programs = [(file, _text(file)) for file in files]
-    how = _Check(load_settings(profile or "default"), not stop, _text(hint) if hint else None)
+    how = _Check(load_settings(profile or "default"), not stop, _text(hint) if hint else None, report)
     found = asyncio.run(_check_all(programs, how))
     if as_json:
         print(json.dumps(found, indent=2, ensure_ascii=True))
@@ -69,6 +71,7 @@ async def _check_all(programs: Sequence[tuple[Path, str]], how: _Check) -> list[
 
 async def _check_one(code: str, sandbox: Sandbox, how: _Check) -> dict[str, Any]:
     from spade.gates import examine
+    from spade.gates.openenv import report_v2
     from spade.gates.reporting import check_json
     from spade.gates.source import setting_of
     from spade.leaks import judge_hint
@@ -80,7 +83,18 @@ async def _check_one(code: str, sandbox: Sandbox, how: _Check) -> dict[str, Any]
     if how.hint is not None:
         words = how.settings.hint.max_words
         verdicts += judge_hint(how.hint, code, judged.solutions, judged.observations, max_words=words)
+    if how.reports is not None:
+        _write_report(how.reports, report_v2(code, verdicts, gates))
     return check_json(code, setting, verdicts, gates, sandbox.report())
+
+
+def _write_report(folder: Path, report: dict[str, Any]) -> None:
+    path = folder / f"{report['target']}.report.json"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(report, indent=2, ensure_ascii=True) + "\n")
+    except OSError as error:
+        raise Abort(f"{path} cannot be written: {error.strerror}.", "Give another folder to --report.") from error
 
 
 @env_app.command()

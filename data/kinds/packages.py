@@ -19,7 +19,9 @@ from data.kinds.tasks import ACT, CALL_TOOL, TASK, Task, TaskKind, tasks
 from data.pages import markdown_text, rendered
 from data.selection import Selection
 from spade.environments import Environment
+from spade.gates.openenv import report_v2
 from spade.messages import Message
+from spade.settings import GateSettings
 
 CANARIES = 5
 """Lost plays shipped with an environment, for tools that check that losing does not pay."""
@@ -147,6 +149,10 @@ def _openenv_package(folder: Path, catalog: Catalog, environment: Environment, t
     placed(folder / "openenv.yaml", rendered("openenv.yaml.j2", **values))
     placed(folder / "pyproject.toml", rendered("openenv_pyproject.toml.j2", **values))
     placed(folder / "README.md", rendered("openenv_README.md.j2", **values))
+    verdicts = [v for a in catalog.attempts(env_id=[environment.env_id]) if a.accepted for v in a.verdicts]
+    if verdicts:
+        report = report_v2(environment.code, verdicts, GateSettings(), skill=environment.skill.value)
+        placed(folder / "validation" / "gates.json", json.dumps(report, indent=2) + "\n")
     lines = [json.dumps(canary, ensure_ascii=False) + "\n" for canary in _canaries(catalog, environment.env_id)]
     placed(folder / "canaries" / "lost.jsonl", "".join(lines))
 
