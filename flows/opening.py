@@ -46,7 +46,9 @@ async def open_parts(settings: FactorySettings, *, model: Model | None = None) -
         if model is None:
             model = await stack.enter_async_context(open_model(with_key(settings.model), settings.home))
         designer = (
-            BlueprintDesigner() if settings.designer.mode == "blueprint" else CodeDesigner(settings.hint.max_words)
+            BlueprintDesigner(settings.designer.reach)
+            if settings.designer.mode == "blueprint"
+            else CodeDesigner(settings.hint.max_words)
         )
         structures = {structural_hash(e.code): e.env_id for e in catalog.environments()}
         yield Parts(settings, catalog, corpus, memory, sandbox, model, designer, structures)

@@ -19,9 +19,12 @@ KNOCK_SECONDS = 20.0
 KEY_VARIABLES = ("SPADE_API_KEY", "OPENAI_API_KEY")
 
 
-async def connect(settings: ModelSettings, base_url: str, *, weights: str | None = None) -> Endpoint:
+async def connect(
+    settings: ModelSettings, base_url: str, *, weights: str | None = None, llguidance: bool = False
+) -> Endpoint:
     """The endpoint at `base_url`, known to answer and to have the model. `weights` names the version; the model's own
-    name when absent. Raises `Abort` with a remedy for everything that would fail every call."""
+    name when absent. `llguidance`: the server is known to be built with it. Raises `Abort` with a remedy for everything
+    that would fail every call."""
     wire = Wire(base_url, settings.api_key or _key_from_environment())
     try:
         models = await _models(wire, optional=settings.name is not None)
@@ -29,7 +32,7 @@ async def connect(settings: ModelSettings, base_url: str, *, weights: str | None
         name = str(entry["id"])
         dialect = Dialect.of_owner(str(entry.get("owned_by", "")))
         draws = dialect is Dialect.VLLM and await _draws(wire, name, settings.timeout_seconds)
-        served = Served(name, weights or name, dialect, settings.price_per_million, draws)
+        served = Served(name, weights or name, dialect, settings.price_per_million, draws, llguidance)
         patience = Patience(settings.retries)
         return Endpoint(wire, served, settings.concurrency, settings.timeout_seconds, patience)
     except BaseException:

@@ -40,10 +40,17 @@ OPTIONAL = frozenset({"top_k", "top_p", "temperature", "seed", "response_format"
 
 
 def ask(
-    request: Request, model: str, dialect: Dialect, *, draws: bool = False, refused: frozenset[str] = frozenset()
+    request: Request,
+    model: str,
+    dialect: Dialect,
+    *,
+    draws: bool = False,
+    llguidance: bool = False,
+    refused: frozenset[str] = frozenset(),
 ) -> Asked:
     """The request as `dialect` takes it, without what this endpoint has `refused` before. `draws`: its
-    log-probabilities are known to be those of the distribution it draws from."""
+    log-probabilities are known to be those of the distribution it draws from. `llguidance`: it is built with that
+    library of grammars."""
     sampling = request.sampling
     body: dict[str, Any] = {
         "model": model,
@@ -65,7 +72,7 @@ def ask(
         if lead:  # reading a token costs a third of drawing one under a grammar
             body["messages"].append({"role": "assistant", "content": lead})
             guide = guide.after(lead)
-        constraint = _constraint(guide, dialect, has_tools=bool(request.tools))
+        constraint = _constraint(guide, dialect, llguidance=llguidance, has_tools=bool(request.tools))
         guided = bool(constraint) and not refused & constraint.keys()
         body |= constraint
     draws = _ask_for_tokens(body, dialect, guided=guided) or draws or _plain(sampling, guided=guided)
@@ -76,13 +83,15 @@ def ask(
     return Asked(body, guided, draws, lead)
 
 
-def _constraint(guide: Guide, dialect: Dialect, *, has_tools: bool) -> dict[str, Any]:
+def _constraint(guide: Guide, dialect: Dialect, *, llguidance: bool, has_tools: bool) -> dict[str, Any]:
     """The fields that enforce the guide; empty where this engine cannot."""
     if dialect is Dialect.VLLM and guide.schema is None:
         words = {"choice": list(guide.choices)} if guide.choices else {"regex": guides.regex(guide)}
         return {"structured_outputs": words}
     if dialect is Dialect.LLAMA_CPP and has_tools:
         return {}  # it refuses a grammar beside tools
+    if guide.schema is not None and llguidance:
+        return {"grammar": guides.tight_json(guide.schema)}
     if guide.schema is not None:
         named = {"name": "reply", "schema": guide.schema, "strict": True}
         return {"response_format": {"type": "json_schema", "json_schema": named}}

@@ -37,13 +37,15 @@ class Patience:
 @dataclass(frozen=True, slots=True)
 class Served:
     """A model at an endpoint. `prices`: of a million prompt and completion tokens. `draws`: the log-probabilities this
-    engine returns are always those of the distribution it draws from."""
+    engine returns are always those of the distribution it draws from. `llguidance`: it takes that library's
+    grammars."""
 
     name: str
     weights: str
     dialect: Dialect = Dialect.OPENAI
     prices: tuple[float, float] | None = None
     draws: bool = False
+    llguidance: bool = False
 
 
 @dataclass
@@ -128,7 +130,14 @@ class Endpoint:
 
     def _ask(self, request: Request) -> Asked:
         served = self.served
-        return dialects.ask(request, served.name, served.dialect, draws=served.draws, refused=self._refused)
+        return dialects.ask(
+            request,
+            served.name,
+            served.dialect,
+            draws=served.draws,
+            llguidance=served.llguidance,
+            refused=self._refused,
+        )
 
     async def _post(self, asked: Asked) -> Reply:
         return await self.wire.exchange("POST", self.wire.within("chat/completions"), asked.body, seconds=self.seconds)

@@ -36,7 +36,7 @@ async def open_model(settings: ModelSettings, home: Path) -> AsyncIterator[Endpo
     served = ServerSettings(weights.path, weights.name, settings.concurrency, settings.context)
     async with EmbeddedServer(served, home / "logs" / "model-server.log") as server:
         own = settings.model_copy(update={"api_key": SecretStr(served.api_key), "name": weights.name})
-        endpoint = await connect(own, server.base_url, weights=weights.version)
+        endpoint = await connect(own, server.base_url, weights=weights.version, llguidance=True)
         try:
             yield endpoint
         finally:

@@ -56,6 +56,8 @@ class DesignerSettings(Settings):
 
     mode: Literal["code", "blueprint"] = "code"
     """`code`: the model writes a program. `blueprint`: it fills a guided form that compiles to one."""
+    reach: Literal["easy", "all"] = "all"
+    """Which mechanics and values of blueprints are offered: `easy` ones a model of 100 M parameters can win."""
     retries: int = Field(5, ge=0, le=5)
     """How often a rejected slot is tried again."""
     retry: Literal["repair", "resample"] = "repair"

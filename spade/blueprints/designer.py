@@ -1,8 +1,10 @@
 """Blueprint mode behind the designer port."""
 
+from dataclasses import dataclass
+
 from spade.attempts import Prompt
 from spade.blueprints.compiling import compile_blueprint
-from spade.blueprints.mechanic import Blueprint
+from spade.blueprints.mechanic import Blueprint, Reach
 from spade.blueprints.prompting import blueprint_hint_guide, blueprint_hint_prompt, blueprint_prompt
 from spade.blueprints.schema import Malformed, blueprint_schema, parse_blueprint
 from spade.designing import Draft, Rejection
@@ -15,17 +17,20 @@ from spade.slots import Slot
 from spade.verdicts import Status, Verdict
 
 
+@dataclass(frozen=True, slots=True)
 class BlueprintDesigner:
     """Asks for blueprints under a schema, compiles them, and asks for hints among those that are true of them."""
 
+    reach: Reach = "all"
+
     def prompt(self, slot: Slot, document: Document, lessons: Lessons, rejected: Rejection | None) -> Prompt:
-        return blueprint_prompt(slot, document, lessons, rejected)
+        return blueprint_prompt(slot, document, lessons, rejected, self.reach)
 
     def guide(self, slot: Slot) -> Guide:
-        return Guide(schema=blueprint_schema(slot.skill))
+        return Guide(schema=blueprint_schema(slot.skill, self.reach))
 
     def read(self, text: str, slot: Slot) -> Draft:
-        blueprint = parse_blueprint(text, slot.skill)
+        blueprint = parse_blueprint(text, slot.skill, self.reach)
         if isinstance(blueprint, Malformed):
             return Draft(problem=Verdict("form.parse", Status.FAIL, blueprint.reason))
         return Draft(environment=compile_blueprint(blueprint, slot.setting, slot.skill))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from spade.blueprints.themes import THEMES
 from spade.messages import Guide
@@ -10,15 +10,22 @@ from spade.skills import Setting, Skill
 
 Value: TypeAlias = int | str
 """What a knob is set to."""
+Reach: TypeAlias = Literal["easy", "all"]
+"""Which mechanics and values a designer may choose from."""
 
 
 @dataclass(frozen=True, slots=True)
 class Knob:
-    """One choice of the designer. `values` is every value it may take; `says` tells the designer what it does."""
+    """One choice of the designer. `values` is every value it may take, `easy` those a model of a hundred million
+    parameters can win with (empty: all of them); `says` tells the designer what it does."""
 
     name: str
     values: tuple[Value, ...]
     says: str
+    easy: tuple[Value, ...] = ()
+
+    def offered(self, reach: Reach) -> tuple[Value, ...]:
+        return self.easy if reach == "easy" and self.easy else self.values
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +65,8 @@ class Mechanic:
 
     `actions(blueprint)` lists every legal action (the guide's choices). `plans` maps each plan to the sentences a hint
     of that plan may say for this blueprint; they are true of every instance and name no instance's solution.
-    `derived(blueprint)` adds values the template needs beside the knobs. The template lies beside the module, in
-    `<name>.py.j2`.
+    `derived(blueprint)` adds values the template needs beside the knobs. `easy`: offered to the smallest models too.
+    The template lies beside the module, in `<name>.py.j2`.
     """
 
     name: str
@@ -70,6 +77,7 @@ class Mechanic:
     actions: Callable[[Blueprint], tuple[str, ...]]
     plans: Mapping[str, Callable[[Blueprint], tuple[str, ...]]]
     derived: Callable[[Blueprint], Mapping[str, object]] = field(default=lambda _: {})
+    easy: bool = True
 
     def guide(self, blueprint: Blueprint) -> Guide:
         r"""Each legal action inside `\boxed{}`, nothing else."""

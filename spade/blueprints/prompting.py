@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from spade.attempts import Prompt
-from spade.blueprints.mechanic import Blueprint, Mechanic, Value
+from spade.blueprints.mechanic import Blueprint, Mechanic, Reach, Value
 from spade.blueprints.mechanics import MECHANICS, mechanics_for
 from spade.blueprints.rendering import render_prompt
 from spade.blueprints.themes import THEMES
@@ -29,7 +29,9 @@ SYSTEM = "You design small games and answer in JSON."
 HINT_SYSTEM = "You help players of small games."
 
 
-def blueprint_prompt(slot: Slot, document: Document, lessons: Lessons, rejected: Rejection | None = None) -> Prompt:
+def blueprint_prompt(
+    slot: Slot, document: Document, lessons: Lessons, rejected: Rejection | None = None, reach: Reach = "all"
+) -> Prompt:
     """Ask for a blueprint of the slot's skill, grounded in the document."""
     seen = digest(rejected.message + rejected.code) if rejected else ""
     rng = rng_for(slot.seed, "blueprint", seen)
@@ -40,7 +42,7 @@ def blueprint_prompt(slot: Slot, document: Document, lessons: Lessons, rejected:
             "document": cut_at_paragraph(document.text, DOCUMENT_WORDS),
             "skill": slot.skill.words,
             "themes": _listed(_shuffled(THEMES, rng)),
-            "mechanics": [_offer(mechanic, rng) for mechanic in _shuffled(mechanics_for(slot.skill), rng)],
+            "mechanics": [_offer(m, reach, rng) for m in _shuffled(mechanics_for(slot.skill, reach), rng)],
             "lessons": _lesson_lines(lessons),
             "refused": _one_line(rejected.message) if rejected else "",
         },
@@ -82,8 +84,10 @@ def _shuffled(items: Iterable[Any], rng: Random) -> list[Any]:
     return listed
 
 
-def _offer(mechanic: Mechanic, rng: Random) -> dict[str, Any]:
-    knobs = [{"name": k.name, "says": k.says, "choices": _listed(_shuffled(k.values, rng))} for k in mechanic.knobs]
+def _offer(mechanic: Mechanic, reach: Reach, rng: Random) -> dict[str, Any]:
+    knobs = [
+        {"name": k.name, "says": k.says, "choices": _listed(_shuffled(k.offered(reach), rng))} for k in mechanic.knobs
+    ]
     plans = _listed(_shuffled(mechanic.plans, rng))
     return {"name": mechanic.name, "says": mechanic.says, "knobs": knobs, "plans": plans}
 

@@ -2,17 +2,26 @@
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from spade.blueprints.mechanic import Blueprint, Mechanic, Value
+from spade.blueprints.mechanic import Blueprint, Mechanic, Reach, Value
 from spade.blueprints.mechanics import MECHANICS, mechanics_for
 from spade.blueprints.themes import THEMES
 from spade.identity import canonical
 from spade.skills import Skill
 
-TITLE_PATTERN = "^[A-Z][A-Za-z0-9 ,:'-]{3,39}$"
-STORY_PATTERN = "^[A-Z][A-Za-z0-9 ,.;:!?'()-]{15,119}[.!?]$"
+TITLES: Mapping[Reach, str] = {
+    "all": "^[A-Z][a-z]{0,12}( [A-Za-z][a-z]{0,12}){1,5}$",
+    "easy": "^The [A-Z][a-z]{2,10}( [a-z]{2,10}){1,3}$",
+}
+STORIES: Mapping[Reach, str] = {
+    "all": "^[A-Z][a-z']{0,12}(,? [A-Za-z][a-z']{0,12}){4,20}[.!?]$",
+    "easy": "^You [a-z]{2,10}(,? [a-z]{1,10}){4,12}\\.$",
+}
+"""Words, not characters: under a grammar of characters a small model runs on without end. Begun sentences help it more
+than it costs."""
 MAX_REPLY = 4096
 """A longer reply is refused unread; the longest blueprint has about 600 characters."""
 
@@ -24,21 +33,21 @@ class Malformed:
     reason: str
 
 
-def blueprint_schema(skill: Skill) -> dict[str, Any]:
+def blueprint_schema(skill: Skill, reach: Reach = "all") -> dict[str, Any]:
     """What a reply may be: one closed object a mechanic of the skill, its knobs as enums, its texts by pattern.
 
     Only `anyOf`, `const`, `enum`, `pattern`, closed objects and fixed arrays are used, which llama.cpp, xgrammar and
     outlines all turn into grammars. Keys come in the order of `properties`.
     """
-    return {"anyOf": [_form(mechanic) for mechanic in mechanics_for(skill)]}
+    return {"anyOf": [_form(mechanic, reach) for mechanic in mechanics_for(skill, reach)]}
 
 
-def _form(mechanic: Mechanic) -> dict[str, Any]:
+def _form(mechanic: Mechanic, reach: Reach) -> dict[str, Any]:
     properties: dict[str, Any] = {"mechanic": {"const": mechanic.name}}
     properties |= {"theme": {"enum": list(THEMES)}}
-    properties |= {"title": {"type": "string", "pattern": TITLE_PATTERN}}
-    properties |= {"story": {"type": "string", "pattern": STORY_PATTERN}}
-    properties |= {knob.name: {"enum": list(knob.values)} for knob in mechanic.knobs}
+    properties |= {"title": {"type": "string", "pattern": TITLES[reach]}}
+    properties |= {"story": {"type": "string", "pattern": STORIES[reach]}}
+    properties |= {knob.name: {"enum": list(knob.offered(reach))} for knob in mechanic.knobs}
     properties |= {"plan": {"enum": list(mechanic.plans)}}
     return {
         "type": "object",
@@ -48,7 +57,7 @@ def _form(mechanic: Mechanic) -> dict[str, Any]:
     }
 
 
-def parse_blueprint(text: str, skill: Skill) -> Blueprint | Malformed:
+def parse_blueprint(text: str, skill: Skill, reach: Reach = "all") -> Blueprint | Malformed:
     """Read a reply; anything the schema does not allow is a reason, never a repair."""
     if len(text) > MAX_REPLY:
         return Malformed(f"The reply has {len(text)} characters; a blueprint has at most {MAX_REPLY}.")
@@ -60,10 +69,10 @@ def parse_blueprint(text: str, skill: Skill) -> Blueprint | Malformed:
         return Malformed("The reply is not a JSON object.")
     name = value.get("mechanic")
     mechanic = MECHANICS.get(name) if isinstance(name, str) else None
-    if mechanic is None or skill not in mechanic.skills:
-        offered = ", ".join(m.name for m in mechanics_for(skill))
+    if mechanic is None or mechanic not in mechanics_for(skill, reach):
+        offered = ", ".join(m.name for m in mechanics_for(skill, reach))
         return Malformed(f"The mechanic must be one of: {offered}.")
-    reason = _violation(value, _form(mechanic))
+    reason = _violation(value, _form(mechanic, reach))
     if reason:
         return Malformed(reason)
     return _blueprint(mechanic, value)

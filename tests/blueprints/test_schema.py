@@ -37,6 +37,28 @@ def test_what_is_written_is_read_back_equal(blueprint: Blueprint) -> None:
     assert parse_blueprint(blueprint_text(blueprint), skill) == blueprint
 
 
+@given(blueprints(reach="easy"))
+def test_what_is_easy_is_allowed_everywhere(blueprint: Blueprint) -> None:
+    skill = MECHANICS[blueprint.mechanic].skills[0]
+
+    assert parse_blueprint(blueprint_text(blueprint), skill, "easy") == blueprint
+    assert parse_blueprint(blueprint_text(blueprint), skill) == blueprint
+
+
+def test_hard_mechanics_and_values_are_not_offered_to_the_smallest_models() -> None:
+    story = "You look for seeds in the rows."
+    easy = GOOD | {"title": "The Hidden seeds", "story": story}
+    skill = Skill.MATHEMATICAL_REASONING
+
+    assert isinstance(parse_blueprint(json.dumps(easy), skill, "easy"), Blueprint)
+    hard = parse_blueprint(json.dumps(easy | {"top": 50}), skill, "easy")
+    assert isinstance(hard, Malformed)
+    assert hard.reason == "top must be one of: 5, 8."
+    offered = [m.name for m in mechanics_for(Skill.SPATIAL_REASONING, "easy")]
+    assert offered == ["treasure", "machine"]
+    assert [m.name for m in mechanics_for(Skill.DATA_RETRIEVAL, "easy")] == ["stock"]
+
+
 @given(st.text(max_size=200) | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps))
 def test_reading_never_raises(text: str) -> None:
     assert isinstance(parse_blueprint(text, Skill.SPATIAL_REASONING), Malformed)

@@ -60,7 +60,7 @@ async def test_the_small_model_answers_under_every_guide(model_home: Path) -> No
     assert digits.tokens.prompt_ids is not None
     assert len(digits.tokens.output_ids) <= 5
     assert side.text in CHOICES.choices
-    assert form.text.startswith("{")
+    assert form.text.startswith('{"')
     assert digits.guided
     assert side.guided
     assert form.guided

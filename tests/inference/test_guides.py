@@ -1,5 +1,6 @@
 """Guides in the words of each engine."""
 
+import json
 import re
 
 import pytest
@@ -52,6 +53,14 @@ def test_a_grammar_stays_on_one_line_whatever_the_choices(choice: str) -> None:
 )
 def test_a_guide_leads_with_what_leaves_no_choice(guide: Guide, lead: str) -> None:
     assert guide.lead == lead
+
+
+def test_json_without_choice_of_white_space_where_the_engine_can() -> None:
+    grammar = ask(request(guide=SCHEMA), "m", Dialect.LLAMA_CPP, llguidance=True).body["grammar"]
+    schema = json.loads(grammar.removeprefix("%llguidance {}\nstart: %json "))
+
+    assert schema == {**SCHEMA.schema, "x-guidance": {"whitespace_flexible": False}}
+    assert "response_format" in ask(request(guide=SCHEMA), "m", Dialect.LLAMA_CPP).body
 
 
 @given(choices=st.lists(st.text("ab {}", max_size=4), min_size=1, max_size=4))

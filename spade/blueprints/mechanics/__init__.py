@@ -1,6 +1,6 @@
 """The library of mechanics. A new one joins with a module, a template beside it, and one line here."""
 
-from spade.blueprints.mechanic import Mechanic
+from spade.blueprints.mechanic import Mechanic, Reach
 from spade.blueprints.mechanics.clues import CLUES
 from spade.blueprints.mechanics.grid_walk import GRID_WALK
 from spade.blueprints.mechanics.guess_number import GUESS_NUMBER
@@ -32,6 +32,8 @@ MECHANICS: dict[str, Mechanic] = {
 }
 
 
-def mechanics_for(skill: Skill) -> tuple[Mechanic, ...]:
-    """The mechanics that train a skill, in the library's order."""
-    return tuple(mechanic for mechanic in MECHANICS.values() if skill in mechanic.skills)
+def mechanics_for(skill: Skill, reach: Reach = "all") -> tuple[Mechanic, ...]:
+    """The mechanics that train a skill, in the library's order; all of them where none is easy."""
+    serving = tuple(mechanic for mechanic in MECHANICS.values() if skill in mechanic.skills)
+    easy = tuple(mechanic for mechanic in serving if mechanic.easy)
+    return easy if reach == "easy" and easy else serving

@@ -56,11 +56,11 @@ CLUES = Mechanic(
     skills=(Skill.LOGICAL_DEDUCTION, Skill.CAUSAL_INFERENCE),
     says="find the hidden one among suspects from clues",
     knobs=(
-        Knob("suspects", numbers(4, 8), "how many suspects"),
-        Knob("cases", numbers(2, 3), "how many cases to solve"),
+        Knob("suspects", numbers(4, 8), "how many suspects", easy=numbers(4)),
+        Knob("cases", numbers(2, 3), "how many cases to solve", easy=numbers(2)),
         Knob("distractors", numbers(0, 1, 2), "features that do not help"),
-        Knob("slack", numbers(0, 1, 2), "spare turns"),
-        Knob("clues", ("given", "asked"), "whether clues come by themselves or must be asked for"),
+        Knob("slack", numbers(0, 1, 2), "spare turns", easy=numbers(1, 2)),
+        Knob("clues", ("given", "asked"), "whether clues come by themselves or must be asked for", easy=("given",)),
     ),
     actions=_actions,
     plans={

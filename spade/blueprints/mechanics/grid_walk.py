@@ -45,4 +45,5 @@ GRID_WALK = Mechanic(
         ),
     },
     derived=lambda _: {"turns": 25},
+    easy=False,
 )

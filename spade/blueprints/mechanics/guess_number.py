@@ -31,9 +31,9 @@ GUESS_NUMBER = Mechanic(
     skills=(Skill.MATHEMATICAL_REASONING, Skill.LOGICAL_DEDUCTION, Skill.OPTIMIZATION),
     says="find hidden numbers; each guess is answered with too low or too high",
     knobs=(
-        Knob("top", numbers(5, 8, 12, 20, 30, 50), "the numbers go from 1 to top"),
-        Knob("rounds", numbers(2, 3), "how many numbers to find"),
-        Knob("slack", numbers(0, 1, 2), "spare guesses"),
+        Knob("top", numbers(5, 8, 12, 20, 30, 50), "the numbers go from 1 to top", easy=numbers(5, 8)),
+        Knob("rounds", numbers(2, 3), "how many numbers to find", easy=numbers(2)),
+        Knob("slack", numbers(0, 1, 2), "spare guesses", easy=numbers(1, 2)),
         Knob("lean", ("even", "low", "high"), "where the numbers mostly lie"),
     ),
     actions=_actions,

@@ -49,11 +49,16 @@ HIDDEN_RULE = Mechanic(
     skills=(Skill.PATTERN_RECOGNITION, Skill.LOGICAL_DEDUCTION, Skill.CAUSAL_INFERENCE),
     says="probe numbers with yes or no and name the hidden rule",
     knobs=(
-        Knob("menu", numbers(4, 5, 6), "rules to tell apart"),
+        Knob("menu", numbers(4, 5, 6), "rules to tell apart", easy=numbers(5, 6)),
         Knob("probes", numbers(5, 9), "numbers there are"),
-        Knob("cases", numbers(2, 3), "rules to find"),
-        Knob("slack", numbers(0, 1, 2), "spare turns"),
-        Knob("examples", ("given", "probed"), "whether examples come by themselves or numbers must be probed"),
+        Knob("cases", numbers(2, 3), "rules to find", easy=numbers(2)),
+        Knob("slack", numbers(0, 1, 2), "spare turns", easy=numbers(1, 2)),
+        Knob(
+            "examples",
+            ("given", "probed"),
+            "whether examples come by themselves or numbers must be probed",
+            easy=("given",),
+        ),
     ),
     actions=_actions,
     plans={

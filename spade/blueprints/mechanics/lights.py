@@ -29,10 +29,10 @@ LIGHTS = Mechanic(
     skills=(Skill.CAUSAL_INFERENCE, Skill.LOGICAL_DEDUCTION),
     says="find out which lever switches which lamps and light them all",
     knobs=(
-        Knob("lamps", numbers(4, 5), "how many lamps"),
+        Knob("lamps", numbers(4, 5), "how many lamps", easy=numbers(4)),
         Knob("wires", numbers(1, 2), "lamps one lever switches"),
         Knob("dead", numbers(1, 2), "levers that do nothing"),
-        Knob("slack", numbers(0, 2, 4), "spare pulls"),
+        Knob("slack", numbers(0, 2, 4), "spare pulls", easy=numbers(2, 4)),
     ),
     actions=_levers,
     plans={

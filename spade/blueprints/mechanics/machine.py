@@ -30,8 +30,8 @@ MACHINE = Mechanic(
     says="learn where hidden buttons lead and reach the rooms asked for",
     knobs=(
         Knob("buttons", numbers(2, 3), "how many buttons"),
-        Knob("goals", numbers(2, 3), "rooms to reach, one after the other"),
-        Knob("slack", numbers(1, 3, 5), "spare presses"),
+        Knob("goals", numbers(2, 3), "rooms to reach, one after the other", easy=numbers(2)),
+        Knob("slack", numbers(1, 3, 5), "spare presses", easy=numbers(3, 5)),
         Knob("table", ("shown", "hidden"), "whether it is told where buttons lead"),
     ),
     actions=_buttons,

@@ -21,8 +21,8 @@ PACK = Mechanic(
     skills=(Skill.OPTIMIZATION, Skill.MATHEMATICAL_REASONING),
     says="pack a bag to a worth without making it too heavy",
     knobs=(
-        Knob("share", numbers(80, 90, 100), "percent of the best worth that is asked for"),
-        Knob("slack", numbers(0, 3, 6), "spare turns"),
+        Knob("share", numbers(80, 90, 100), "percent of the best worth that is asked for", easy=numbers(80)),
+        Knob("slack", numbers(0, 3, 6), "spare turns", easy=numbers(3, 6)),
         Knob("weights", ("light", "heavy"), "how different the weights are"),
     ),
     actions=lambda blueprint: (*blueprint.things, "empty"),

@@ -62,10 +62,10 @@ PATTERN = Mechanic(
     skills=(Skill.PATTERN_RECOGNITION, Skill.LOGICAL_DEDUCTION),
     says="foretell the next word of a hidden series that repeats",
     knobs=(
-        Knob("rule", ("stay", "double", "cycle", "mirror"), "how the series goes on"),
-        Knob("goal", ("low", "middle", "high"), "how many words must be right"),
-        Knob("tries", numbers(10, 12), "how many words are asked for"),
-        Knob("decoys", numbers(0, 1, 2), "words that never come"),
+        Knob("rule", ("stay", "double", "cycle", "mirror"), "how the series goes on", easy=("stay", "cycle")),
+        Knob("goal", ("low", "middle", "high"), "how many words must be right", easy=("low",)),
+        Knob("tries", numbers(10, 12), "how many words are asked for", easy=numbers(12)),
+        Knob("decoys", numbers(0, 1, 2), "words that never come", easy=numbers(0)),
     ),
     actions=_menu,
     plans={

@@ -51,4 +51,5 @@ REACH_TARGET = Mechanic(
         ),
     },
     derived=_derived,
+    easy=False,
 )

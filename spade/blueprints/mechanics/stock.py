@@ -67,4 +67,5 @@ STOCK = Mechanic(
         ),
     },
     derived=_derived,
+    easy=False,
 )

@@ -42,9 +42,9 @@ TREASURE = Mechanic(
     skills=(Skill.SPATIAL_REASONING, Skill.OPTIMIZATION, Skill.LOGICAL_DEDUCTION),
     says="dig in a grid for hidden things, told how far each hole is off",
     knobs=(
-        Knob("size", numbers(3, 4, 5, 6), "rows and columns"),
-        Knob("hidden", numbers(2, 3), "things to find, one after the other"),
-        Knob("slack", numbers(1, 2, 3), "spare digs for each"),
+        Knob("size", numbers(3, 4, 5, 6), "rows and columns", easy=numbers(3)),
+        Knob("hidden", numbers(2, 3), "things to find, one after the other", easy=numbers(2)),
+        Knob("slack", numbers(1, 2, 3), "spare digs for each", easy=numbers(2, 3)),
         Knob("region", ("anywhere", "edge", "first_rows"), "where things lie"),
     ),
     actions=_cells,
