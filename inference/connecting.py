@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import time
 from typing import Any
 
 from pydantic import SecretStr
@@ -16,6 +17,8 @@ from spade.settings import ModelSettings
 
 KNOCKS = 3
 KNOCK_SECONDS = 20.0
+LOADING_SECONDS = 300.0
+PAUSE = 0.5
 KEY_VARIABLES = ("SPADE_API_KEY", "OPENAI_API_KEY")
 
 
@@ -60,16 +63,21 @@ async def _models(wire: Wire, *, optional: bool) -> list[dict[str, Any]] | None:
 
 
 async def _knock(wire: Wire) -> Reply:
-    for knock in range(KNOCKS):
+    """A server that says it is still loading its model gets `LOADING_SECONDS`; any other fault `KNOCKS` tries."""
+    knock, loaded_by = 0, time.monotonic() + LOADING_SECONDS
+    while True:
         try:
             reply = await wire.exchange("GET", wire.within("models"), seconds=KNOCK_SECONDS)
-            if reply.status < 500 or knock == KNOCKS - 1:
-                return reply
         except SpadeError as fault:
             if not isinstance(fault, Retry) or knock == KNOCKS - 1:
                 raise Abort(fault.message, f"{fault.remedy} A local one starts with `spade serve-model`.") from fault
-        await asyncio.sleep(0.5 * 2**knock)
-    raise AssertionError("the last knock returns or raises")
+        else:
+            loading = reply.status == 503 and "loading" in reply.text[:500].lower() and time.monotonic() < loaded_by
+            if not loading and (reply.status < 500 or knock == KNOCKS - 1):
+                return reply
+            knock -= loading
+        await asyncio.sleep(PAUSE * 2 ** max(0, knock))
+        knock += 1
 
 
 def _listed(reply: Reply) -> list[dict[str, Any]] | None:

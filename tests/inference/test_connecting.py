@@ -1,10 +1,12 @@
 """What is wrong with an endpoint is said before the run starts, with the remedy."""
 
+import itertools
 import socket
 from pathlib import Path
 
 import pytest
 
+from inference import connecting
 from inference.connecting import connect
 from inference.dialects import Dialect
 from inference.opening import open_model
@@ -53,6 +55,18 @@ async def test_what_is_no_endpoint_is_refused(answer: Response, complaint: str) 
         with pytest.raises(Abort, match=complaint) as caught:
             await connected(fake)
         assert caught.value.remedy
+
+
+async def test_a_server_that_still_loads_its_model_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connecting, "PAUSE", 0.0)
+    async with FakeEndpoint() as fake:
+        listed = fake.roads["/v1/models"]
+        loading = itertools.chain([says.status(503, "Loading model")] * 5, itertools.repeat(listed))
+        fake.roads["/v1/models"] = lambda _: next(loading)  # type: ignore[assignment, return-value]
+
+        endpoint = await connected(fake)
+        await endpoint.aclose()
+    assert len(fake.seen) == 6
 
 
 async def test_a_forgotten_v1_is_named() -> None:
