@@ -32,6 +32,9 @@ QUIET = {
 }
 """No telemetry, no advertisements, no log lines through the progress display; logs go to the server and to a file."""
 
+UNUSED_BY_ONE_RUN = ("SCHEDULER", "LATE_RUNS", "FOREMAN", "CANCELLATION_CLEANUP", "PAUSE_EXPIRATIONS", "REPOSSESSOR")
+"""Services that only deployments and workers need; each wakes every few seconds for as long as the run lasts."""
+
 
 def prefect_environment(home: Path) -> dict[str, str]:
     """What every process of ours that talks to Prefect has in its environment."""
@@ -100,6 +103,8 @@ def start_server(home: Path, port: int, *, ui: bool) -> subprocess.Popen[bytes]:
         "PREFECT_SERVER_LOGGING_LEVEL": "WARNING",
     }
     environment.pop("PREFECT_API_URL", None)
+    if not ui:
+        environment |= {f"PREFECT_SERVER_SERVICES_{name}_ENABLED": "false" for name in UNUSED_BY_ONE_RUN}
     command = [sys.executable, "-c", _PREFECT_THAT_DIES_WITH_US, str(os.getpid())]
     command += ["server", "start", "--host", "127.0.0.1", "--port", str(port), "--ui" if ui else "--no-ui"]
     with log_path.open("ab") as log:
