@@ -6,13 +6,15 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from spade.errors import Abort
-from spade.ports import Limits, Sandbox
-from spade.settings import FactorySettings, SandboxSettings
+
+if TYPE_CHECKING:
+    from spade.ports import Limits, Sandbox
+    from spade.settings import FactorySettings, SandboxSettings
 
 env_app = typer.Typer(name="env", help="Check, play and show environments.", no_args_is_help=True)
 
@@ -27,7 +29,7 @@ TOGETHER = 4
 class _Check:
     """What to do with each program."""
 
-    settings: FactorySettings
+    settings: "FactorySettings"
     full: bool
     hint: str | None
     reports: Path | None
@@ -69,7 +71,7 @@ async def _check_all(programs: Sequence[tuple[Path, str]], how: _Check) -> list[
         return list(await asyncio.gather(*(one(file, code) for file, code in programs)))
 
 
-async def _check_one(code: str, sandbox: Sandbox, how: _Check) -> dict[str, Any]:
+async def _check_one(code: str, sandbox: "Sandbox", how: _Check) -> dict[str, Any]:
     from spade.gates import examine
     from spade.gates.openenv import report_v2
     from spade.gates.reporting import check_json
@@ -110,7 +112,7 @@ def play(
         raise typer.Exit(1)
 
 
-async def _play(code: str, seed: int, settings: SandboxSettings) -> bool:
+async def _play(code: str, seed: int, settings: "SandboxSettings") -> bool:
     """Whether the program behaved."""
     from sandbox.opening import open_sandbox
     from spade.boxes import action_of
@@ -231,7 +233,9 @@ def _line() -> str | None:
     return line.strip() or None
 
 
-def _limits(settings: SandboxSettings) -> Limits:
+def _limits(settings: "SandboxSettings") -> "Limits":
+    from spade.ports import Limits
+
     return Limits(settings.wall_seconds, settings.cpu_seconds, settings.memory_mb, settings.scratch_mb)
 
 

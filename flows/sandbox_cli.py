@@ -4,14 +4,16 @@ import asyncio
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from spade.errors import Abort
-from spade.outcomes import Reply
-from spade.ports import IsolationLevel, Limits, Sandbox
-from spade.settings import SandboxSettings
+
+if TYPE_CHECKING:
+    from spade.outcomes import Reply
+    from spade.ports import Limits, Sandbox
+    from spade.settings import SandboxSettings
 
 sandbox_app = typer.Typer(name="sandbox", help="Run one program in the sandbox.", no_args_is_help=True)
 
@@ -47,9 +49,10 @@ def try_program(
         raise typer.Exit(1)
 
 
-async def calls(program: str, seed: int, actions: list[str], settings: SandboxSettings) -> dict[str, Any]:
+async def calls(program: str, seed: int, actions: list[str], settings: "SandboxSettings") -> dict[str, Any]:
     """Every call that was made, with the isolation it was made under."""
     from sandbox.opening import open_sandbox
+    from spade.ports import Limits
 
     limits = Limits(settings.wall_seconds, settings.cpu_seconds, settings.memory_mb, settings.scratch_mb)
     with open_sandbox(settings) as sandbox:
@@ -57,7 +60,9 @@ async def calls(program: str, seed: int, actions: list[str], settings: SandboxSe
         return {"calls": made, "isolation": dict(sandbox.report())}
 
 
-async def play(sandbox: Sandbox, program: str, seed: int, actions: list[str], limits: Limits) -> list[dict[str, Any]]:
+async def play(
+    sandbox: "Sandbox", program: str, seed: int, actions: list[str], limits: "Limits"
+) -> list[dict[str, Any]]:
     opened = await sandbox.open(program, limits)
     made = [recorded("open", opened.reply)]
     game = opened.game
@@ -76,7 +81,7 @@ async def play(sandbox: Sandbox, program: str, seed: int, actions: list[str], li
         await game.close()
 
 
-def recorded(call: str, reply: Reply) -> dict[str, Any]:
+def recorded(call: str, reply: "Reply") -> dict[str, Any]:
     entry: dict[str, Any] = {
         "call": call,
         "outcome": reply.outcome.value,
@@ -113,6 +118,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON 
     """Print how well this machine keeps programs in, and what to do about each missing layer."""
     from flows.configuring import load_settings
     from sandbox.opening import no_e2b, open_sandbox
+    from spade.ports import IsolationLevel
 
     with open_sandbox(load_settings().sandbox.model_copy(update={"required_level": "unsafe"})) as sandbox:
         report, level = dict(sandbox.report()), sandbox.level
