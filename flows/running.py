@@ -88,10 +88,18 @@ def _won(summary: dict[str, Any], arm: str) -> str:
 
 
 def _print_places(console: Console, settings: FactorySettings, summaries: list[dict[str, Any]]) -> None:
+    from data.memory import open_memory
+
     home = settings.home
+    shown = next((s["dataset_id"] for s in summaries if s["dataset_id"]), "ID")
     for summary in summaries:
         if summary["dataset_id"]:
             console.print(f"Dataset   {home}/datasets/{summary['dataset_id']}/", highlight=False)
     console.print(f"Report    {home}/report/index.html", highlight=False)
-    console.print("Prefect   spade ui   (or: make ui) shows the run graph and each environment's page", highlight=False)
-    console.print("Lineage   spade lineage ID, spade show ID, spade sql QUERY", highlight=False)
+    console.print(f"Memory    {open_memory(settings.memory, home).describe()}", highlight=False, soft_wrap=True)
+    console.print(
+        "Prefect   spade ui   (or: make ui) shows the run graph and each environment's page",
+        highlight=False,
+        soft_wrap=True,
+    )
+    console.print(f"Lineage   spade lineage {shown}, spade show ID, spade sql QUERY", highlight=False, soft_wrap=True)
