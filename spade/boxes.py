@@ -3,6 +3,8 @@ r"""The agent answers with `\boxed{action}`; this finds the action (docs/method.
 import re
 
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+CHAT_MARKUP = re.compile(r"<\|[a-z_0-9]{2,40}\|>|<(?:start|end)_of_turn>|\[/?INST\]|<</?SYS>>", re.IGNORECASE)
+"""What engines read as the borders of messages; text of ours or of a program must not hold it."""
 _BRACE = re.compile(r"[{}]")
 _BOX = "\\boxed{"
 

@@ -9,7 +9,7 @@ from jinja2 import PackageLoader, StrictUndefined
 from jinja2.meta import find_referenced_templates
 
 from spade.attempts import Prompt
-from spade.boxes import without_thoughts
+from spade.boxes import CHAT_MARKUP, without_thoughts
 from spade.designing import Draft, Rejection
 from spade.documents import Document
 from spade.environments import Environment
@@ -144,17 +144,22 @@ def _jinja() -> Jinja:
 
 def one_line(text: str) -> str:
     """Text that cannot start a new paragraph of the prompt."""
-    return " ".join(text.split())
+    return unmarked(" ".join(text.split()))
 
 
 def inside(text: str, tag: str) -> str:
     """Text that cannot close the element it stands in."""
-    return re.sub(rf"<(/?\s*{tag})", r"< \1", text, flags=re.IGNORECASE)
+    return unmarked(re.sub(rf"<(/?\s*{tag})", r"< \1", text, flags=re.IGNORECASE))
 
 
 def fenced(code: str) -> str:
     """Code that cannot close the fence it stands in."""
-    return re.sub(r"^(\s*)```", r"\1` ` `", code.strip(), flags=re.MULTILINE)
+    return unmarked(re.sub(r"^(\s*)(`{3,}|~{3,})", lambda m: m[1] + " ".join(m[2]), code.strip(), flags=re.MULTILINE))
+
+
+def unmarked(text: str) -> str:
+    """Text whose chat markup is no markup any more: an engine would take it for the end of this message."""
+    return CHAT_MARKUP.sub(lambda m: " ".join((m[0][0], m[0][1:-1].strip("|"), m[0][-1])), text)
 
 
 def attribute(text: str) -> str:

@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterable
 from statistics import median
 
+from spade.gates.blaming import LIMITS, blamed, markup, mute, named
 from spade.gates.facts import FRESH_PROCESSES, TOLERANCE, Facts, Play, Player, differing
 from spade.gates.verdicting import errored, failed, passed, warned
-from spade.outcomes import CallOutcome, Reply, Step
+from spade.outcomes import CallOutcome
 from spade.settings import GateSettings
 from spade.verdicts import Verdict
 
@@ -15,7 +16,6 @@ SLOW_STEP = 0.05
 SLOW_RESET = 1.0
 UNLIKELY_SEED = 1000
 """A text that holds a number this large, equal to the seed, prints the seed."""
-LIMITS = (CallOutcome.ENV_TIMEOUT, CallOutcome.ENV_MEMORY)
 
 
 def startup(facts: Facts, _: GateSettings) -> Verdict:
@@ -54,9 +54,15 @@ def observation_schema(facts: Facts, settings: GateSettings) -> Verdict:
     largest = max((len(text.encode("utf-8", "surrogatepass")) for text in texts), default=0)
     if largest > most:
         return failed(gate, f"An observation has {largest} bytes, more than {most}. Say less at once.", largest, most)
-    blank = _first(p for p in facts.plays if any(_mute(step) for step in p.steps))
+    marked = next((found for p in facts.plays if (found := markup(p))), "")
+    if marked:
+        message = (
+            f"An observation prints {marked!r}, which a model's engine takes for the border of a message. Leave it out."
+        )
+        return failed(gate, message, marked, "")
+    blank = _first(p for p in facts.plays if any(mute(step) for step in p.steps))
     if blank is not None:
-        return failed(gate, f"`step` returns an empty observation ({_named(blank)}); always say what happened.", 0, 1)
+        return failed(gate, f"`step` returns an empty observation ({named(blank)}); always say what happened.", 0, 1)
     return passed(gate, largest, most)
 
 
@@ -72,7 +78,7 @@ def reward_well_formed(facts: Facts, _: GateSettings) -> Verdict:
             total += step.reward
             if not -TOLERANCE <= total <= 1 + TOLERANCE:
                 message = (
-                    f"After step {at} the rewards of an episode sum to {total:g} ({_named(play)}); every partial sum "
+                    f"After step {at} the rewards of an episode sum to {total:g} ({named(play)}); every partial sum "
                 )
                 return failed(
                     gate, message + "must lie in 0..1. Pay increments, and 1.0 in all.", round(total, 6), [0, 1]
@@ -88,17 +94,15 @@ def state_contract(facts: Facts, _: GateSettings) -> Verdict:
             return failed(gate, f"{where}: {reply.detail}", reply.detail)
     endless = _first(p for p in facts.plays if p.failure is None and len(p.steps) >= turns and not _ended_by(p, turns))
     if endless is not None:
-        message = f"The episode still runs after {turns} turns ({_named(endless)}); count every action, malformed ones "
+        message = f"The episode still runs after {turns} turns ({named(endless)}); count every action, malformed ones "
         return failed(gate, message + "too, and return truncated=True at `max_turns`.", len(endless.steps), turns)
     paid = _first(p for p in facts.plays if any(abs(s.reward) > TOLERANCE for s in p.after))
     if paid is not None:
-        return failed(
-            gate, f"A step after the end pays ({_named(paid)}); remember the end and return 0.0 from then on."
-        )
+        return failed(gate, f"A step after the end pays ({named(paid)}); remember the end and return 0.0 from then on.")
     reopened = _first(p for p in facts.plays if any(not (s.terminated or s.truncated) for s in p.after))
     if reopened is not None:
         return warned(
-            gate, f"A step after the end reopens the episode ({_named(reopened)}); keep it ended until `reset`."
+            gate, f"A step after the end reopens the episode ({named(reopened)}); keep it ended until `reset`."
         )
     return passed(gate, turns, turns)
 
@@ -210,18 +214,6 @@ def network_policy(facts: Facts, _: GateSettings) -> Verdict:
     return _isolated(facts, "runtime.network_policy", "no_network", "The sandbox did not keep the network away.")
 
 
-def blamed(reply: Reply) -> str:
-    """What a refused answer was wrong in: `reward`, `flags`, `observation`, `resources`, or `` for anything else."""
-    if reply.outcome in LIMITS:
-        return "resources"
-    if reply.outcome is not CallOutcome.ENV_PROTOCOL:
-        return ""
-    for word, about in (("reward", "reward"), ("terminated", "flags"), ("observation", "observation")):
-        if word in reply.detail[:80].lower() and "must return (" not in reply.detail:
-            return about
-    return ""
-
-
 def _isolated(facts: Facts, gate: str, prop: str, message: str) -> Verdict:
     """From the sandbox's own report; a sandbox that reports no properties vouches by its level alone."""
     properties = facts.isolation.get("properties")
@@ -232,19 +224,9 @@ def _isolated(facts: Facts, gate: str, prop: str, message: str) -> Verdict:
     return passed(gate, facts.isolation.get("level"))
 
 
-def _mute(step: Step) -> bool:
-    """Nothing said although the episode goes on; after the last step there is nothing left to say."""
-    return not (step.observation.strip() or step.terminated or step.truncated)
-
-
 def _ended_by(play: Play, turns: int) -> bool:
     return any(step.terminated or step.truncated for step in play.steps[:turns])
 
 
 def _first(plays: Iterable[Play]) -> Play | None:
     return next(iter(plays), None)
-
-
-def _named(play: Play) -> str:
-    actions = [action[:24] for action in play.sent[: max(1, min(3, len(play.steps)))]]
-    return f"{play.player} player, seed {play.seed}, actions {actions}"

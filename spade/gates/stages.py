@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import cycle, islice
 
 from spade.gates.casting import (
     after_reading,
@@ -14,6 +15,7 @@ from spade.gates.casting import (
     reading_scripts,
 )
 from spade.gates.facts import FRESH_PROCESSES, Facts, Play, Player, Resolved, differing
+from spade.gates.lasting import episodes_to_play
 from spade.gates.probe import Seat
 from spade.gates.script import Script, saying, spread
 from spade.gates.scripts import STATIC_FUZZ, shaped_fuzz
@@ -52,8 +54,9 @@ async def instances(facts: Facts, table: Table) -> Facts:
         _contract_plays(facts, table.left, legal), _oracle_plays(facts, table.right, legal)
     )
     resolved = await _resolve(facts, table)
+    late = await _late_plays(facts, table.left)
     opened = (*table.left.opened, *table.right.opened)
-    facts = replace(facts, opened=opened, plays=(*facts.plays, *left, *right), resolved=resolved)
+    facts = replace(facts, opened=opened, plays=(*facts.plays, *left, *right, *late), resolved=resolved)
     return await _fresh(facts, table)
 
 
@@ -110,6 +113,16 @@ async def _contract_plays(facts: Facts, seat: Seat, legal: Sequence[Script]) -> 
         scripts += spread(halfway, turns)
     scripts += [saying(Player.ORACLE, seed, solved[seed]) for seed in facts.seeds if seed in solved]
     return await seat.play_all([*legal[:1], *scripts, *legal])
+
+
+async def _late_plays(facts: Facts, seat: Seat) -> list[Play]:
+    """The oracles once more after so many episodes that a program which counts them has had its chance to change."""
+    episodes = episodes_to_play(facts.source)
+    if not episodes or not facts.solved:
+        return []
+    idle = [saying(Player.NOTHING, seed, [""] * facts.cap) for seed in islice(cycle(facts.seeds), episodes)]
+    oracles = [saying(Player.ORACLE, seed, actions) for seed, actions in facts.solved.items()]
+    return (await seat.play_all([*idle, *oracles]))[episodes:]
 
 
 async def _oracle_plays(facts: Facts, seat: Seat, legal: Sequence[Script]) -> list[Play]:
