@@ -148,13 +148,13 @@ def one_line(text: str) -> str:
 
 
 def inside(text: str, tag: str) -> str:
-    """Text that cannot close the element it stands in."""
-    return unmarked(re.sub(rf"<(/?\s*{tag})", r"< \1", text, flags=re.IGNORECASE))
+    """Text that cannot close the element it stands in, nor open a fence."""
+    return fenced(re.sub(rf"<(/?\s*{tag})", r"< \1", text, flags=re.IGNORECASE))
 
 
-def fenced(code: str) -> str:
-    """Code that cannot close the fence it stands in."""
-    return unmarked(re.sub(r"^(\s*)(`{3,}|~{3,})", lambda m: m[1] + " ".join(m[2]), code.strip(), flags=re.MULTILINE))
+def fenced(text: str) -> str:
+    """Text that cannot close the fence it stands in."""
+    return unmarked(re.sub(r"^(\s*)(`{3,}|~{3,})", lambda m: m[1] + " ".join(m[2]), text.strip(), flags=re.MULTILINE))
 
 
 def unmarked(text: str) -> str:
