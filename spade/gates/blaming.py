@@ -19,11 +19,11 @@ def blamed(reply: Reply) -> str:
     return ""
 
 
-def markup(play: Play) -> str:
+def markup(play: Play, suspicious: set[str]) -> str:
     """Chat markup that the program prints of its own accord, not because it says an action back."""
     said = "\n".join(play.sent)
-    found = (match[0] for text in play.observations for match in CHAT_MARKUP.finditer(text))
-    return next((mark for mark in found if mark not in said), "")
+    shown = (text for text in play.observations if text in suspicious)
+    return next((mark[0] for text in shown for mark in CHAT_MARKUP.finditer(text) if mark[0] not in said), "")
 
 
 def mute(step: Step) -> bool:

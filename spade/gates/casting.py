@@ -49,6 +49,9 @@ def random_scripts(facts: Facts, settings: GateSettings, *, more: bool = False) 
         return [own.draw(rng) for _ in range(turns)]
 
     seeds = further_seeds(code, count, "more random" if more else "random")
+    if greets_alike(facts):  # then the greeting is known, and need not be asked for before the play
+        alike = next(iter(facts.greetings.values())).observation
+        return [saying(Player.RANDOM, s, actions(s, alike)) for s in seeds]
     return [Script(Player.RANDOM, s, lambda greeting, s=s: actions(s, greeting)) for s in seeds]  # type: ignore[misc]
 
 

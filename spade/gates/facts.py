@@ -1,6 +1,6 @@
 """What the sandbox said of a program: the record that every gate beyond the text judges by."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -153,18 +153,30 @@ class Facts:
         return [(where, reply) for where, reply in self.replies if reply.outcome in outcomes]
 
 
+def repeated(plays: Iterable[Play]) -> dict[tuple[int, tuple[str, ...]], list[Play]]:
+    """Plays by seed and actions that were made more than once and did not fail."""
+    groups: dict[tuple[int, tuple[str, ...]], list[Play]] = {}
+    for play in plays:
+        if play.failure is None:
+            groups.setdefault((play.seed, play.sent), []).append(play)
+    return {key: group for key, group in groups.items() if len(group) > 1}
+
+
 def differing(facts: Facts) -> list[tuple[int, tuple[str, ...]]]:
     """(seed, actions) of what was not the same whenever it was played; no actions where greeting or solution differ."""
-    seen: dict[tuple[int, tuple[str, ...]], set[object]] = {}
     greeted: dict[int, set[str]] = {seed: {r.observation} for seed, r in facts.greetings.items() if r.ok}
     solved: dict[int, set[tuple[str, ...]]] = {}
-    for play in facts.plays:
-        if play.failure is None and play.process < FRESH_PROCESSES[0]:
-            seen.setdefault((play.seed, play.sent), set()).add(play.transcript)
+    ours = [play for play in facts.plays if play.process < FRESH_PROCESSES[0]]
+    for play in ours:
+        if play.failure is None:
             greeted.setdefault(play.seed, set()).add(play.observation)
     for known in facts.resolved:
         if known.process < FRESH_PROCESSES[0]:
             solved.setdefault(known.seed, set()).add(known.actions)
-    changed = [key for key, transcripts in seen.items() if len(transcripts) > 1]
+    changed = [
+        key
+        for key, group in repeated(ours).items()
+        if any(play.transcript != group[0].transcript for play in group[1:])
+    ]
     changed += [(seed, ()) for said in (greeted, solved) for seed, answers in said.items() if len(answers) > 1]
     return changed

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from statistics import median
 
+from spade.boxes import CHAT_MARKUP
 from spade.gates.blaming import LIMITS, blamed, markup, mute, named
 from spade.gates.facts import FRESH_PROCESSES, TOLERANCE, Facts, Play, Player, differing
 from spade.gates.verdicting import errored, failed, passed, warned
@@ -50,11 +51,12 @@ def observation_schema(facts: Facts, settings: GateSettings) -> Verdict:
         return failed(
             gate, "`reset` returns an empty observation; say the rules, the goal and the action format.", 0, 1
         )
-    texts = [*greetings, *(text for play in facts.plays for text in play.observations)]
+    texts = {*greetings, *(text for play in facts.plays for text in play.observations)}
     largest = max((len(text.encode("utf-8", "surrogatepass")) for text in texts), default=0)
     if largest > most:
         return failed(gate, f"An observation has {largest} bytes, more than {most}. Say less at once.", largest, most)
-    marked = next((found for p in facts.plays if (found := markup(p))), "")
+    suspicious = {text for text in texts if CHAT_MARKUP.search(text)}
+    marked = next((found for p in facts.plays if suspicious and (found := markup(p, suspicious))), "")
     if marked:
         message = (
             f"An observation prints {marked!r}, which a model's engine takes for the border of a message. Leave it out."

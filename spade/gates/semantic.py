@@ -1,10 +1,11 @@
 """Level 3: whether winning means something: solvable by its own proof, and not by chance, trick or reading."""
 
 from collections import Counter
+from collections.abc import Callable
 from statistics import fmean
 
 from spade.boxes import action_of
-from spade.gates.facts import TOLERANCE, Facts, Play, Player
+from spade.gates.facts import TOLERANCE, Facts, Play, Player, repeated
 from spade.gates.interaction import effective_turns, greets_alike, reveals, teaches
 from spade.gates.reading import leaks
 from spade.gates.scripts import nonsense
@@ -165,18 +166,15 @@ def verifier_determinism(facts: Facts, _: GateSettings) -> Verdict:
     )
 
 
-def _same_again(facts: Facts, gate: str, what: str, of) -> Verdict:  # type: ignore[no-untyped-def]
-    seen: dict[object, set[object]] = {}
-    for play in facts.plays:
-        if play.failure is None:
-            seen.setdefault((play.seed, play.sent), set()).add(of(play))
-    repeated = sum(1 for key in {(p.seed, p.sent) for p in facts.by(Player.ORACLE, process=1)} if key in seen)
-    if not repeated:
+def _same_again(facts: Facts, gate: str, what: str, of: Callable[[Play], object]) -> Verdict:
+    played = {p.sent for p in facts.by(Player.ORACLE, process=1) if p.failure is None}
+    if not played:
         return errored(gate, "No episode could be played twice.")
-    differ = [key for key, answers in seen.items() if len(answers) > 1]
+    groups = repeated(facts.plays)
+    differ = [key for key, group in groups.items() if any(of(play) != of(group[0]) for play in group[1:])]
     if differ:
         message = (
-            f"Playing {what} again gives something else ({len(differ)} of {len(seen)}). Depend on seed and actions."
+            f"Playing {what} again gives something else ({len(differ)} of {len(groups)}). Depend on seed and actions."
         )
         return failed(gate, message, len(differ), 0)
     return passed(gate, 0, 0)
