@@ -155,7 +155,8 @@ async def played(bench: Bench, environment: Environment, hint: str, arm: Arm, nu
         if opened.game is None:
             raise SystemExit(f"an accepted program does not open: {opened.reply.detail}")
         try:
-            return await play(opened.game, player, asked, agent_system(), max_turns=settings.cycle.max_turns)
+            most, setting = settings.cycle.max_turns, environment.setting
+            return await play(opened.game, player, asked, agent_system(setting), max_turns=most, setting=setting)
         finally:
             await opened.game.close()
 
