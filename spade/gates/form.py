@@ -6,7 +6,7 @@ import re
 from spade.gates.facts import MAX_TURNS, MIN_TURNS
 from spade.gates.names import undefined_names
 from spade.gates.purity import impurities
-from spade.gates.source import Function, Source
+from spade.gates.source import Function, Source, walk
 from spade.gates.vacuity import vacuities
 from spade.gates.verdicting import failed, passed, warned
 from spade.settings import GateSettings
@@ -120,7 +120,8 @@ def _shape_problem(method: Function, positional: tuple[str, ...], optional: str)
         return "must not be async"
     if method.decorator_list:
         return "must be a plain method without decorators"
-    if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in _own_nodes(method)):
+    yields = any(isinstance(node, ast.Yield | ast.YieldFrom) for node in walk(method))
+    if yields and any(isinstance(node, ast.Yield | ast.YieldFrom) for node in _own_nodes(method)):
         return "must return a value, not yield"
     arguments = method.args
     names = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]

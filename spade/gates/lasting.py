@@ -34,8 +34,7 @@ def episodes_to_play(source: Source) -> int:
         return 0
     numbers = [
         part.value
-        for node in source.nodes
-        if isinstance(node, ast.Compare)
+        for node in source.of(ast.Compare)
         for part in walk(node)
         if isinstance(part, ast.Constant) and type(part.value) is int
     ]

@@ -16,13 +16,13 @@ def undefined_names(source: Source, injected: Iterable[str] = ()) -> list[tuple[
         table = symtable.symtable(source.code, "<program>", "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    if any(isinstance(node, ast.ImportFrom) and any(a.name == "*" for a in node.names) for node in source.nodes):
+    if any(alias.name == "*" for node in source.of(ast.ImportFrom) for alias in node.names):
         return []
     module = {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported() or s.is_namespace()}
     module |= {name for scope in _scopes(table) for name in _declared_global(scope)}
     known = module | _KNOWN | set(injected)
     missing = {name for scope in _scopes(table) for name in _free_globals(scope) if name not in known}
-    uses = [n for n in source.nodes if isinstance(n, ast.Name) and n.id in missing and isinstance(n.ctx, ast.Load)]
+    uses = [n for n in source.of(ast.Name) if n.id in missing and isinstance(n.ctx, ast.Load)]
     lines: dict[str, int] = {}
     for node in sorted(uses, key=lambda n: (n.lineno, n.col_offset)):
         lines.setdefault(node.id, node.lineno)

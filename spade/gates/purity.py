@@ -36,17 +36,17 @@ def impurities(source: Source) -> list[Impurity]:
     """All findings in line order."""
     names = _names(source)
     found: list[Impurity] = []
-    for node in source.nodes:
-        if isinstance(node, ast.Attribute):
-            found += _attribute(node, names)
-        elif isinstance(node, ast.Name):
-            if node.id in FORBIDDEN_NAMES and node.id not in names.bound:
-                found.append(_found(node, f"`{node.id}` is not allowed in an environment."))
-        elif isinstance(node, ast.Constant):
-            if isinstance(node.value, str) and "__" in node.value and (word := _DUNDERS.search(node.value)):
-                found.append(_found(node, f"text that names `{word[0]}` is not allowed."))
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            found += _imports(node)
+    for attribute in source.of(ast.Attribute):
+        found += _attribute(attribute, names)
+    for name in source.of(ast.Name):
+        if name.id in FORBIDDEN_NAMES and name.id not in names.bound:
+            found.append(_found(name, f"`{name.id}` is not allowed in an environment."))
+    for constant in source.of(ast.Constant):
+        if isinstance(constant.value, str) and "__" in constant.value and (word := _DUNDERS.search(constant.value)):
+            found.append(_found(constant, f"text that names `{word[0]}` is not allowed."))
+    statements: list[ast.Import | ast.ImportFrom] = [*source.of(ast.Import), *source.of(ast.ImportFrom)]
+    for statement in statements:
+        found += _imports(statement)
     return sorted([*found, *_lasting_state(source, names)], key=lambda i: (i.line, i.message))
 
 
@@ -55,22 +55,13 @@ def _found(node: ast.expr | ast.stmt, message: str, *, severe: bool = True) -> I
 
 
 def _names(source: Source) -> _Names:
-    imported: set[str] = set()
-    bound: set[str] = set()
-    shared: set[str] = set()
-    for node in source.nodes:
-        if isinstance(node, ast.Name):
-            if isinstance(node.ctx, ast.Store):
-                bound.add(node.id)
-        elif isinstance(node, ast.arg):
-            bound.add(node.arg)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            bound.add(node.name)
-        elif isinstance(node, ast.Import):
-            imported |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
-            shared |= {alias.asname or alias.name for alias in node.names if alias.name == "random"}
-        elif isinstance(node, ast.ImportFrom):
-            imported |= {alias.asname or alias.name for alias in node.names}
+    bound = {node.id for node in source.of(ast.Name) if isinstance(node.ctx, ast.Store)}
+    bound |= {node.arg for node in source.of(ast.arg)}
+    bound |= {node.name for node in source.of(ast.FunctionDef)} | {n.name for n in source.of(ast.AsyncFunctionDef)}
+    modules = [alias for node in source.of(ast.Import) for alias in node.names]
+    shared = {alias.asname or alias.name for alias in modules if alias.name == "random"}
+    imported = {alias.asname or alias.name.partition(".")[0] for alias in modules}
+    imported |= {alias.asname or alias.name for node in source.of(ast.ImportFrom) for alias in node.names}
     return _Names(frozenset(imported), frozenset(_assigned_at_top(source)), frozenset(bound), frozenset(shared))
 
 

@@ -166,7 +166,7 @@ def written_constants(source: Source) -> list[str]:
     """Texts and numbers that the program compares something with, alone and combined: answers it may have built in."""
     found: dict[str, None] = {}
     lists: dict[str, None] = {}
-    for node in (n for n in source.nodes if isinstance(n, ast.Compare)):
+    for node in source.of(ast.Compare):
         for part in walk(node):
             if isinstance(part, ast.Constant) and isinstance(part.value, str | int) and part.value not in (True, False):
                 found.setdefault(str(part.value))

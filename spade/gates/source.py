@@ -3,12 +3,14 @@
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from spade.parsing import parse_tree
 from spade.skills import Setting
 
 TOOL_TURNS = 20
 """The turn cap of a `ToolEnv` that names none."""
+T = TypeVar("T")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -16,9 +18,9 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 class Source:
     """A parsed program. `tree` is None when it does not parse; `problem` then says why.
 
-    `nodes` are all nodes of the tree, `functions` those that stand in no other function. `methods` maps a name to its
-    definition, bases within the module included, the class's own first. `max_turns` is the default of `__init__`, None
-    when it is not a whole number written down.
+    `nodes` are all nodes of the tree, `by_kind` the same by type, `functions` those that stand in no other function.
+    `methods` maps a name to its definition, bases within the module included, the class's own first. `max_turns` is the
+    default of `__init__`, None when it is not a whole number written down.
     """
 
     code: str
@@ -29,6 +31,11 @@ class Source:
     environments: tuple[ast.ClassDef, ...] = ()
     methods: dict[str, Function] = field(default_factory=dict)
     max_turns: int | None = None
+    by_kind: dict[type, list[Any]] = field(default_factory=dict)
+
+    def of(self, *kinds: type[T]) -> list[T]:
+        """The nodes of these kinds, kind by kind."""
+        return [node for kind in kinds for node in self.by_kind.get(kind, ())]
 
 
 def read_source(code: str) -> Source:
@@ -45,7 +52,10 @@ def read_source(code: str) -> Source:
     turns = _max_turns(tree, methods.get("__init__"))
     if environments and any(base == "ToolEnv" for base in _base_names(environments[0])):
         turns = _class_constant(environments[0], "max_turns", TOOL_TURNS)
-    return Source(code, tree, "", nodes, tuple(_outermost(tree)), environments, methods, turns)
+    by_kind: dict[type, list[Any]] = {}
+    for node in nodes:
+        by_kind.setdefault(type(node), []).append(node)
+    return Source(code, tree, "", nodes, tuple(_outermost(tree)), environments, methods, turns, by_kind)
 
 
 def walk(node: ast.AST) -> list[ast.AST]:

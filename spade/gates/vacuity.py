@@ -19,15 +19,15 @@ def vacuities(source: Source, setting: Setting) -> list[str]:
 
 
 def _conditions(source: Source) -> Iterator[tuple[int, str]]:
-    for node in source.nodes:
-        if isinstance(node, ast.If | ast.IfExp):
-            value = _truth(node.test)
-            if value is not None:
-                yield node.lineno, f"Line {node.lineno}: this condition is always {value}."
-        elif isinstance(node, ast.Compare):
-            value = _comparison(node)
-            if value is not None:
-                yield node.lineno, f"Line {node.lineno}: this comparison is always {value}."
+    tests: list[ast.If | ast.IfExp] = [*source.of(ast.If), *source.of(ast.IfExp)]
+    for test in tests:
+        value = _truth(test.test)
+        if value is not None:
+            yield test.lineno, f"Line {test.lineno}: this condition is always {value}."
+    for comparison in source.of(ast.Compare):
+        value = _comparison(comparison)
+        if value is not None:
+            yield comparison.lineno, f"Line {comparison.lineno}: this comparison is always {value}."
 
 
 def _truth(test: ast.expr) -> bool | None:
@@ -51,7 +51,7 @@ def _comparison(node: ast.Compare) -> bool | None:
     if len(node.ops) != 1:
         return None
     left, right = node.left, node.comparators[0]
-    same = ast.dump(left) == ast.dump(right)
+    same = type(left) is type(right) and ast.dump(left) == ast.dump(right)
     equal, unequal = (ast.Eq, ast.Is, ast.LtE, ast.GtE), (ast.NotEq, ast.IsNot, ast.Lt, ast.Gt)
     pure = not any(isinstance(n, ast.Call) for n in walk(left))
     if same and pure:
@@ -65,10 +65,10 @@ def _comparison(node: ast.Compare) -> bool | None:
 
 def _quantifiers(source: Source) -> Iterator[tuple[int, str]]:
     """`all(...)` and `any(...)` over what is always empty."""
-    empty = _always_empty(source)
-    for node in source.nodes:
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _QUANTIFIERS):
-            continue
+    calls = [n for n in source.of(ast.Call) if isinstance(n.func, ast.Name) and n.func.id in _QUANTIFIERS]
+    empty = _always_empty(source) if calls else set()
+    for node in calls:
+        assert isinstance(node.func, ast.Name)
         over = node.args[0] if node.args else None
         if isinstance(over, ast.GeneratorExp | ast.ListComp | ast.SetComp):
             over = over.generators[0].iter
@@ -84,7 +84,8 @@ def _always_empty(source: Source) -> set[str]:
     """Attributes of self that only ever hold an empty collection and that nothing fills."""
     empty: set[str] = set()
     filled: set[str] = set()
-    for node in source.nodes:
+    assigned = (*source.of(ast.Assign), *source.of(ast.AnnAssign), *source.of(ast.AugAssign))
+    for node in assigned:
         if isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for target in targets:
@@ -101,7 +102,7 @@ def _always_empty(source: Source) -> set[str]:
 def _escaping(source: Source) -> set[str]:
     """Attributes whose value is handed on or called upon, so that something may fill them."""
     found: set[str] = set()
-    for node in source.nodes:
+    for node in (*source.of(ast.Attribute), *source.of(ast.Call), *source.of(ast.Assign)):
         if isinstance(node, ast.Attribute) and (name := _self_attribute(node.value)):
             found.add(name)
         elif isinstance(node, ast.Call) and not (
