@@ -46,6 +46,7 @@ def check(
 ) -> None:
     """Run every gate over programs: a table of verdicts with what to mend. Exit code 1 when one is rejected."""
     from flows.configuring import load_settings
+    from flows.env_tables import print_checks
 
     programs = [(file, _text(file)) for file in files]
     how = _Check(load_settings(profile or "default"), not stop, _text(hint) if hint else None, report)
@@ -53,7 +54,7 @@ def check(
     if as_json:
         print(json.dumps(found, indent=2, ensure_ascii=True))
     else:
-        _print_checks(found)
+        print_checks(found)
     if not all(entry["accepted"] for entry in found):
         raise typer.Exit(1)
 
@@ -152,7 +153,9 @@ def show(
     from data.catalog import Catalog
     from data.lineage import show as shown
     from flows.configuring import flags_of, load_settings
+    from flows.env_tables import verdict_table
     from spade.environments import Environment
+    from spade.gates.reporting import verdict_json
 
     catalog = Catalog(load_settings(None, flags_of(home=str(home) if home else None)).home)
     _, record = shown(catalog, id)
@@ -165,6 +168,8 @@ def show(
     console.print(f"[bold]{record.env_id}[/bold]  {record.setting} · {record.skill.words} · {record.title}")
     console.print(record.mechanic)
     console.print(Syntax(record.code, "python"))
+    attempts = [attempt for attempt in catalog.attempts(env_id=[record.env_id]) if attempt.accepted]
+    console.print(verdict_table([verdict_json(v) for attempt in attempts[:1] for v in attempt.verdicts], "Gates"))
 
 
 def parse(
@@ -203,27 +208,6 @@ def _parsed(text: str, kind: str) -> dict[str, Any]:
         else:
             parts.append({"malformed": part.text, "problem": part.problem})
     return {"parts": parts, "answer": reply.answer, "action": action_of_reply(reply, text)}
-
-
-def _print_checks(found: Sequence[dict[str, Any]]) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
-    console = Console(width=None if sys.stdout.isatty() else 140)
-    colours = {"pass": "green", "warn": "yellow", "fail": "red", "error": "magenta"}
-    for entry in found:
-        table = Table(title=escape(f"{entry['file']}  {entry['env_id']}"), title_justify="left")
-        for column in ("gate", "verdict", "measured", "what to mend"):
-            table.add_column(column, overflow="fold")
-        for verdict in entry["verdicts"]:
-            measured = "" if verdict["measured"] is None else json.dumps(verdict["measured"], ensure_ascii=False)
-            status = verdict["status"]
-            coloured = f"[{colours[status]}]{status}[/]"
-            table.add_row(verdict["gate"], coloured, escape(measured[:60]), escape(verdict["message"]))
-        console.print(table)
-        ending = "accepted" if entry["accepted"] else f"rejected by {entry['rejected_by']}: {entry['reason']}"
-        console.print(escape(ending) + "\n")
 
 
 def _line() -> str | None:

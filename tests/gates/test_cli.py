@@ -5,9 +5,15 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
+from data.catalog import Catalog
 from flows.env_cli import env_app, parse
+from spade.attempts import Attempt
+from spade.environments import Environment
 from spade.gates import gate_names
+from spade.messages import Completion, Sampling
 from spade.prompting import render
+from spade.skills import Setting, Skill
+from spade.verdicts import Status, Verdict
 from tests.defects import DEFECTS
 
 app = typer.Typer()
@@ -71,3 +77,22 @@ def test_parse_shows_what_the_parsers_make_of_a_reply(tmp_path: Path) -> None:
     assert tools["parts"] == [{"call": "f", "arguments": {"a": {"b": [1]}}}, {"answer": "done"}]
     assert action == {"action": "7", "boxed": True}
     assert (program["code"], program["title"]) == (GOOD, "Dial Lock")
+
+
+def test_show_prints_program_and_verdicts_of_a_stored_environment(tmp_path: Path) -> None:
+    environment = Environment(GOOD, Setting.GAMES, Skill.LOGICAL_DEDUCTION, "Dial Lock", "Open a lock.")
+    verdicts = (Verdict("semantic.oracle_max", Status.PASS, "", 1.0, 1.0),)
+    completion = Completion("x", "m", "w")
+    attempt = Attempt("slot-1", 0, "p", completion, Sampling(), environment.env_id, (), verdicts)
+    catalog = Catalog(tmp_path)
+    catalog.append("environments", [environment])
+    catalog.append("attempts", [attempt])
+    catalog.close()
+
+    shown = spade("env", "show", environment.env_id, "--home", str(tmp_path))
+    code = spade("env", "show", environment.env_id[:9], "--home", str(tmp_path), "--code")
+
+    assert shown.exit_code == 0, shown.output
+    assert "class DialLockEnv" in shown.stdout
+    assert "semantic.oracle_max" in shown.stdout
+    assert code.stdout == GOOD
