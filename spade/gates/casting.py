@@ -138,18 +138,21 @@ def probe_scripts(facts: Facts, settings: GateSettings, *, more: bool = False) -
 
 
 def after_reading(facts: Facts) -> list[Script]:
-    """After wrong answers: what a reply prints, as the next answer; of later replies only what is right."""
+    """After wrong and malformed answers: what a reply prints, as the next answer; of all replies but the first to a
+    wrong one only what is right."""
     scripts, finals = [], facts.finals
-    for play in facts.by(Player.PROBE):
+    wrong = [play for play in facts.by(Player.PROBE) if play.note == "final"]
+    for play in (*wrong, *facts.by(Player.NOTHING, process=0), *facts.by(Player.FORMAT)):
         known = {*literals(play.observation), *play.sent}
         answer = normal(facts.solved[play.seed][-1]) if play.seed in facts.solved else ""
-        for at, step in enumerate(play.steps if play.note == "final" else (), 1):
+        for at, step in enumerate(play.steps, 1):
             if step.terminated or step.truncated:
                 break
-            if at > 1 and not _mentions(step.observation, answer):
+            any_pick = at == 1 and play.player is Player.PROBE
+            if not any_pick and not _mentions(step.observation, answer):
                 continue
             picks = dict.fromkeys(readings(step.observation, finals).values())
-            new = [pick for pick in picks if pick not in known and (at == 1 or normal(pick) == answer)]
+            new = [pick for pick in picks if pick not in known and (any_pick or normal(pick) == answer)]
             known.update(new)
             scripts += [saying(Player.READER, play.seed, [*play.sent[:at], pick], note="reply") for pick in new]
     return scripts

@@ -50,7 +50,8 @@ def _after_one_try(facts: Facts) -> list[str]:
     plays = [p for p in facts.by(Player.READER) if p.note == "reply" and p.won]
     seeds = {p.seed for p in plays}
     if len(seeds) >= 3:
-        return ["The reply to a wrong answer names the right one while the episode goes on; say it only at the end."]
+        told = "The reply to a wrong or malformed answer names the right one while the episode goes on; "
+        return [told + "say it only at the end."]
     return []
 
 

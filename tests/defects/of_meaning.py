@@ -312,6 +312,22 @@ OF_MEANING = [
         ),
     ),
     *make(
+        "tells the answer to one who says nothing",
+        "semantic.no_solution_leakage",
+        dial_lock=(
+            'return "Not three digits. Write them',
+            'return f"Not three digits like {\' \'.join(map(str, self.code))}. " + "Write them',
+        ),
+        number_mill=(
+            "return \"Write 'feed N' or 'answer N', with N in digits.\"",
+            "return f\"Write 'feed N' or 'answer N', like 'answer {self._mill(self.target)}'.\"",
+        ),
+        bell_tower=(
+            "return \"Write 'hear N' with N from 0 to 39, or 'answer' and three bells.\"",
+            "return f\"Write 'hear N', or 'answer' and three bells: '{self.solution()[-1]}'.\"",
+        ),
+    ),
+    *make(
         "tells the answer after some tries",
         "semantic.no_solution_leakage",
         spice_rack=(
