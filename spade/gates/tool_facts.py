@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,8 @@ _NUMBER = re.compile(r"[\s\d.,:%€$+-]+")
 _ERROR = re.compile(r"^Error: .*$", re.MULTILINE)
 STRANGER = "zq"
 """A value that no instance holds."""
+MIN_IDENTIFIER = 1000
+"""Smaller numbers are amounts."""
 MIN_TEXT = 3
 """Texts shorter than this are choices or letters, not values one has to look up."""
 
@@ -78,15 +81,32 @@ def values_of(play: Play) -> Iterator[Value]:
 def unrevealed(play: Play) -> list[Value]:
     """Values that a call needs although nothing printed before it shows them: neither requests, tools nor results.
 
-    Only texts that are no numbers: a number may have been computed.
+    Of numbers, which may have been computed, only those that look like an identifier: large ones under a key that
+    several tools take.
     """
+    shared = _shared_keys(play)
     found = []
     for value in values_of(play):
-        if isinstance(value.value, str) and len(value.value) >= MIN_TEXT and not _NUMBER.fullmatch(value.value):
+        if _is_word(value.value) or (value.key in shared and _is_large(value.value)):
             seen = "\n".join([play.observation, *(s.observation for s in play.steps[: value.action])])
-            if not holds(seen, value.value):
+            if not holds(seen, str(value.value)):
                 found.append(value)
     return found
+
+
+def _is_word(value: Any) -> bool:
+    return isinstance(value, str) and len(value) >= MIN_TEXT and not _NUMBER.fullmatch(value)
+
+
+def _is_large(value: Any) -> bool:
+    return type(value) is int and abs(value) >= MIN_IDENTIFIER
+
+
+def _shared_keys(play: Play) -> set[str]:
+    """Parameters that more than one tool takes."""
+    tools = listed_tools(play.observation).values()
+    keys = Counter(key for tool in tools for key in tool.get("parameters", {}).get("properties", {}))
+    return {key for key, count in keys.items() if count > 1}
 
 
 def given_away(play: Play) -> list[Value]:
