@@ -4,7 +4,7 @@
         [--retries 5] [--minutes 7] [--context 6144] [--quick] [--json]
 
 Code mode as the factory runs it: its prompts, its gates, its rule of what the next attempt is told. Every attempt is
-judged by all gates; what is accepted is judged once more from scratch. After `--minutes` no attempt is begun.
+judged by all gates; what is accepted is judged once more from scratch. After `--minutes` what is there is reported.
 """
 
 import argparse
@@ -12,7 +12,6 @@ import asyncio
 import json
 import sys
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -47,7 +46,6 @@ class Bench:
     settings: FactorySettings
     model: Model
     sandbox: Sandbox
-    until: float
     retries: int
     designer: CodeDesigner = field(default_factory=CodeDesigner)
     tried: dict[str, list[Attempt]] = field(default_factory=dict)
@@ -59,7 +57,7 @@ async def design(bench: Bench, slot: Slot, document: Any) -> None:
     """The attempts of one slot, as the factory makes them."""
     attempts = bench.tried.setdefault(slot.slot_id, [])
     last = Draft()
-    while len(attempts) <= bench.retries and time.monotonic() < bench.until:
+    while len(attempts) <= bench.retries:
         rejected = rejection_of(attempts[-1], last) if attempts and worth_telling(attempts) else None
         prompt = bench.designer.prompt(slot, document, Lessons(), rejected)
         sampling = bench.settings.designer.sampling.record(seed=(slot.seed + len(attempts)) % 2**31)
@@ -134,8 +132,15 @@ async def measure(given: argparse.Namespace) -> Bench:
             open_sandbox(settings.sandbox) as sandbox,
             open_model(served.model_copy(update=update), Path(home)) as model,
         ):
-            bench = Bench(settings, model, sandbox, time.monotonic() + 60 * given.minutes, given.retries)
-            await asyncio.gather(*(design(bench, s, d) for s, d in zip(slots, documents, strict=True)))
+            bench = Bench(settings, model, sandbox, given.retries)
+            designs = [asyncio.create_task(design(bench, s, d)) for s, d in zip(slots, documents, strict=True)]
+            _, late = await asyncio.wait(designs, timeout=60 * given.minutes)
+            for task in late:
+                task.cancel()
+            ended = await asyncio.gather(*designs, return_exceptions=True)
+    for error in ended:
+        if isinstance(error, Exception):
+            raise error
     return bench
 
 
