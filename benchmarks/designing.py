@@ -121,7 +121,7 @@ async def measure(given: argparse.Namespace) -> Bench:
     settings = load_settings("default")
     sampling = settings.designer.sampling.model_copy(update={"max_tokens": given.tokens})
     settings = settings.model_copy(update={"designer": settings.designer.model_copy(update={"sampling": sampling})})
-    served = ModelSettings(concurrency=given.slots, context=given.context, timeout_seconds=1200.0)
+    served = ModelSettings(concurrency=given.concurrency, context=given.context, timeout_seconds=1200.0)
     update = {"base_url": given.base_url, "name": given.name} if given.base_url else {"source": given.model}
     cycle = Cycle("0" * 12, 0, 0)
     documents = open_corpus(settings.corpus).draw(0, 0, given.slots)
@@ -163,6 +163,7 @@ def main() -> None:
     parser.add_argument("--name", default=None, help="the model's name there")
     parser.add_argument("--setting", default="games", choices=[s.value for s in Setting])
     parser.add_argument("--slots", type=int, default=4)
+    parser.add_argument("--concurrency", type=int, default=1, help="sequences at once; one shares the prompt's cache")
     parser.add_argument("--retries", type=int, default=5)
     parser.add_argument("--minutes", type=float, default=7.0)
     parser.add_argument("--context", type=int, default=6144, help="tokens of one sequence on the embedded server")
