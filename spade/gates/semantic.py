@@ -211,13 +211,18 @@ def _constant_answer(facts: Facts) -> str | None:
 
 
 def _paid_for_taking_part(facts: Facts) -> float:
-    """The one positive reward that most first actions of different kinds earn on most instances, if there is one."""
+    """The one positive reward that most first actions of different kinds earn on most instances, if there is one.
+
+    Where there are few kinds of action, all of them may be progress, unless saying nothing earns as much.
+    """
     plays = [p for p in facts.by(Player.RANDOM, Player.CONSTANT) if p.steps and not p.won]
     rewards = Counter(round(p.steps[0].reward, 6) for p in plays)
-    if len({p.sent[0] for p in plays}) < MIN_KINDS or not rewards:
+    if not rewards:
         return 0.0
     reward, count = rewards.most_common(1)[0]
-    return reward if reward > TOLERANCE and count >= MOST * len(plays) else 0.0
+    idle = {round(p.steps[0].reward, 6) for p in facts.by(Player.NOTHING, process=0) if p.steps}
+    varied = len({p.sent[0] for p in plays}) >= MIN_KINDS or idle == {reward}
+    return reward if varied and reward > TOLERANCE and count >= MOST * len(plays) else 0.0
 
 
 def _paid_for_form(facts: Facts) -> str:
