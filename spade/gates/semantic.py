@@ -213,16 +213,15 @@ def _constant_answer(facts: Facts) -> str | None:
 def _paid_for_taking_part(facts: Facts) -> float:
     """The one positive reward that most first actions of different kinds earn on most instances, if there is one.
 
-    Where there are few kinds of action, all of them may be progress, unless saying nothing earns as much.
+    Where there are few kinds of action, all of them may be progress once; then all steps of random play count.
     """
     plays = [p for p in facts.by(Player.RANDOM, Player.CONSTANT) if p.steps and not p.won]
-    rewards = Counter(round(p.steps[0].reward, 6) for p in plays)
-    if not rewards:
-        return 0.0
-    reward, count = rewards.most_common(1)[0]
-    idle = {round(p.steps[0].reward, 6) for p in facts.by(Player.NOTHING, process=0) if p.steps}
-    varied = len({p.sent[0] for p in plays}) >= MIN_KINDS or idle == {reward}
-    return reward if varied and reward > TOLERANCE and count >= MOST * len(plays) else 0.0
+    varied = len({p.sent[0] for p in plays}) >= MIN_KINDS
+    steps = (
+        [p.steps[0] for p in plays] if varied else [s for p in facts.by(Player.RANDOM) for s in p.steps if not p.won]
+    )
+    reward, count = Counter(round(s.reward, 6) for s in steps).most_common(1)[0] if steps else (0.0, 0)
+    return reward if reward > TOLERANCE and count >= MOST * len(steps) else 0.0
 
 
 def _paid_for_form(facts: Facts) -> str:
