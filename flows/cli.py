@@ -9,6 +9,7 @@ import typer
 from flows.data_cli import corpus_app, lineage, show, sql
 from flows.env_cli import env_app, parse
 from flows.model_cli import fetch_model, serve_model
+from flows.ratings_cli import ratings
 from flows.sandbox_cli import doctor, sandbox_app
 from spade.errors import SpadeError
 
@@ -98,7 +99,7 @@ def report(home: Home = None) -> None:
     print(write_report(Catalog(place), place / "report"))
 
 
-for command in (lineage, show, sql):
+for command in (lineage, show, ratings, sql):
     app.command(rich_help_panel=LOOK)(command)
 app.add_typer(corpus_app, name="corpus", rich_help_panel=CHECK)
 app.command(rich_help_panel=CHECK)(doctor)

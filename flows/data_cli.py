@@ -30,9 +30,9 @@ def lineage(id: Id, home: Home = None, as_json: AsJson = False) -> None:
 
     from data.lineage import lineage as traced
 
-    found = traced(_catalog(home), id)
+    found = traced(catalog_of(home), id)
     if as_json:
-        _print_json(found.json())
+        print_json(found.json())
         return
     for title, node in (("made of", found.up), ("became", found.down)):
         if node.neighbours:
@@ -47,10 +47,10 @@ def show(id: Id, home: Home = None, as_json: AsJson = False) -> None:
     """Print the whole record of an id: a document's text, an environment's program, an episode turn by turn."""
     from data.lineage import show as shown
 
-    kind, record = shown(_catalog(home), id)
+    kind, record = shown(catalog_of(home), id)
     values = asdict(record)
     if as_json:
-        _print_json({"kind": kind.word, "id": getattr(record, kind.column), **values})
+        print_json({"kind": kind.word, "id": getattr(record, kind.column), **values})
         return
     console = _console()
     console.print(f"[bold]{kind.word}[/bold] {getattr(record, kind.column)}")
@@ -64,12 +64,12 @@ def sql(
     tables: Annotated[bool, typer.Option("--tables", help="List tables and columns.")] = False,
 ) -> None:
     """Ask the catalog with SQL (DuckDB's dialect); reads only. `spade sql --tables` lists what there is."""
-    catalog = _catalog(home)
+    catalog = catalog_of(home)
     rows = catalog.query(query) if query and not tables else _tables(catalog)
     if as_json:
-        _print_json(rows)
+        print_json(rows)
         return
-    _print_rows(rows)
+    print_rows(rows)
 
 
 @corpus_app.command("stats")
@@ -79,7 +79,7 @@ def corpus_stats(path: Annotated[str, typer.Argument()] = "package:starter", as_
 
     found = statistics(read_corpus(path, max_words=10**9))
     if as_json:
-        _print_json(found)
+        print_json(found)
         return
     _print_values(_console(), found)
 
@@ -97,7 +97,7 @@ def corpus_sample(
     corpus = read_corpus(path, max_words=10**9)
     documents = corpus.draw(seed, 0, min(count, len(corpus.documents)))
     if as_json:
-        _print_json([{"document_id": d.document_id, **asdict(d)} for d in documents])
+        print_json([{"document_id": d.document_id, **asdict(d)} for d in documents])
         return
     console = _console()
     for document in documents:
@@ -118,7 +118,7 @@ def corpus_add(
     print(f"{added} documents added to {to}, {known} were there already, {broken} lines or files could not be read.")
 
 
-def _catalog(home: Path | None) -> "Catalog":
+def catalog_of(home: Path | None) -> "Catalog":
     from data.catalog import Catalog
     from flows.configuring import flags_of, load_settings
 
@@ -175,7 +175,7 @@ def _tables(catalog: "Catalog") -> list[dict[str, Any]]:
     return [{"table": table, "columns": ", ".join(columns)} for table, columns in catalog.tables().items()]
 
 
-def _print_rows(rows: list[dict[str, Any]]) -> None:
+def print_rows(rows: list[dict[str, Any]]) -> None:
     from rich.table import Table
 
     if not rows:
@@ -187,5 +187,5 @@ def _print_rows(rows: list[dict[str, Any]]) -> None:
     _console().print(table)
 
 
-def _print_json(value: Any) -> None:
+def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2, ensure_ascii=True, default=str))

@@ -12,8 +12,10 @@ from types import CodeType, FrameType
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from data.catalog import Catalog
+from flows.cli import app
 from flows.configuring import flags_of, load_settings
 from flows.generate import finish_cycle, next_cycle
 from flows.opening import Parts, open_parts
@@ -118,6 +120,18 @@ def test_every_record_of_the_chain_is_stored(finished: tuple[Path, CycleSummary,
         "decisions": 72,
         "summaries": 1,
     }
+
+
+def test_agents_and_environments_are_rated_from_what_is_stored(finished: tuple[Path, CycleSummary, list[str]]) -> None:
+    home, summary, _ = finished
+    result = CliRunner().invoke(app, ["ratings", "--home", str(home), "--json"])
+    found = json.loads(result.output)
+
+    assert [(a["agent"], a["plays"]) for a in found["agents"]] == [("whole-factory-1", 12)]
+    assert len(found["environments"]) == 3
+    assert found["environments"] == sorted(found["environments"], key=lambda row: -row["predicted"])
+    assert all(0 < row["predicted"] < 1 and row["plays"] == 4 for row in found["environments"])
+    assert 0 < summary.wins_plain < 12
 
 
 def test_the_walk_of_the_architecture_page_is_what_runs(finished: tuple[Path, CycleSummary, list[str]]) -> None:
