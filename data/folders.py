@@ -21,6 +21,10 @@ TEMPORARY = ".tmp-"
 ROW_GROUP = 2_000
 """Rows held in memory, and rows of one group in a Parquet file."""
 CHECKSUMS = "checksums.sha256"
+GAME = "spade_game.py"
+CONFINEMENT = ("__init__.py", "kernel.py", "syscalls.py", "seccomp.py", "landlock.py", "frames.py", "controls.py",
+               "program.py", "serve.py", "tool_env.py", "tool_schemas.py")  # fmt: skip
+"""The part of the sandbox's driver that goes along with `GAME`: the standard library is all it needs."""
 
 
 @contextmanager
@@ -105,8 +109,12 @@ def write_program(folder: Path, environment: Environment) -> None:
 
 
 def copied(module: str, folder: Path, name: str = "") -> None:
-    """One of the portable modules, under its own or another name."""
+    """One of the portable modules, under its own or another name; beside the game, what keeps programs in."""
     placed(folder / (name or module), files("data.portable").joinpath(module).read_text("utf-8"))
+    if module == GAME:
+        for part in CONFINEMENT:
+            placed(folder / "spade_confine" / part, files("sandbox.driver").joinpath(part).read_text("utf-8"))
+        placed(folder / "spade_confine" / "allowed.py", files("spade").joinpath("allowed.py").read_text("utf-8"))
 
 
 def placed(path: Path, text: str, *, executable: bool = False) -> None:

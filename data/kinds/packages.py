@@ -26,6 +26,8 @@ from spade.settings import GateSettings
 CANARIES = 5
 """Lost plays shipped with an environment, for tools that check that losing does not pay."""
 MAX_TURNS = 25
+READING = ("acting", "boxes", "identity", "json_texts", "messages", "skills", "tool_calls")
+"""The modules that read replies, which need one another and the standard library alone."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,10 @@ class Verifiers(TaskKind):
         super().accompany(package, catalog, selection)
         copied("spade_game.py", package)
         copied("spade_verifiers.py", package, "taskset.py")
-        placed(package / "boxes.py", files("spade").joinpath("boxes.py").read_text("utf-8"))
+        for module in READING:
+            text = files("spade").joinpath(f"{module}.py").read_text("utf-8")
+            placed(package / "reading" / f"{module}.py", text.replace("from spade.", "from ."))
+        placed(package / "reading" / "__init__.py", '"""From replies to moves."""\n')
         placed(package / "__init__.py", rendered("verifiers_init.py.j2"))
         placed(folder / "pyproject.toml", rendered("verifiers_pyproject.toml.j2"))
         lines = "".join(path.read_text("utf-8") for path in sorted(folder.glob("*.jsonl")))

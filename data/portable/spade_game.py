@@ -1,31 +1,41 @@
-"""Play an environment program in a child process of its own. Standard library only; copied into exported packages.
+"""Play an environment program in a locked child process. Standard library only; copied into exported packages.
 
     with Game("programs/env-0123456789abcdef.py") as game:
         observation = game.reset(seed=7)
         step = game.step("42")     # step.observation, step.reward, step.terminated, step.truncated
 
-The child has an empty environment, limited memory, CPU time, file size and number of files, and a time limit a call.
-That stops accidents and honest mistakes, not attacks: to run programs that nobody looked at, put all of this into a
-container, or play them with spade-factory, which has a kernel sandbox.
+The folder `spade_confine` beside this file holds what the factory itself plays programs with. Before the child sees the
+program, the kernel takes away its files but the interpreter's libraries (Landlock), and sockets, processes and signals
+(seccomp); memory, CPU time and the time of a call are limited. Where the kernel cannot do that, `Game` raises
+`Unconfined`; with SPADE_GAME_UNCONFINED=1 in the environment it then plays with limits alone: only inside a container.
 """
 
-import json
+import math
 import os
-import select
+import socket
+import struct
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from functools import cache, partial
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
 CALL_SECONDS = 10.0
 CPU_SECONDS = 60
 MEMORY_MB = 1024
+UNCONFINED = "SPADE_GAME_UNCONFINED"
+CONFINEMENT = Path(__file__).resolve().parent / "spade_confine"
 
 
 class GameError(Exception):
     """The program raised, answered something else than the contract says, ran out of time, or died."""
+
+
+class Unconfined(GameError):
+    """This machine cannot lock programs in, so nothing was played."""
 
 
 class Step(NamedTuple):
@@ -37,39 +47,72 @@ class Step(NamedTuple):
     truncated: bool
 
 
+def _step_of(body: bytes) -> Step:
+    """Raises `ValueError` or `struct.error` for what is no step."""
+    form = _frames().STEP
+    reward, flags = form.unpack_from(body)
+    if not math.isfinite(reward) or flags > 3:
+        raise ValueError("no step")
+    return Step(body[form.size :].decode(), reward, bool(flags & 1), bool(flags & 2))
+
+
+@cache
+def _frames() -> Any:
+    """What goes over the wire, from the folder beside this file, under whatever name this file was imported."""
+    spec = spec_from_file_location("spade_frames", CONFINEMENT / "frames.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 class Game:
     """One program in one process. `close` it, or use it as a context manager."""
 
     def __init__(self, program: "str | Path", call_seconds: float = CALL_SECONDS) -> None:
-        self._seconds = call_seconds
-        self._child = subprocess.Popen(
-            [sys.executable, "-I", str(Path(__file__).resolve()), str(Path(program).resolve())],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={"PATH": "/usr/bin:/bin", "PYTHONHASHSEED": "0"},
-            cwd="/",
-        )
-        self._rest = b""
-        self._call("open")
+        self._seconds, self._sequence = call_seconds, 0
+        source = Path(program).read_bytes()
+        self._wire, theirs = socket.socketpair()
+        confined = "limits" if os.environ.get(UNCONFINED) == "1" else "confined"
+        mathematics = "math_verify" if b"math_verify" in source else ""
+        command = [sys.executable, "-s", "-B", str(Path(__file__).resolve()), str(theirs.fileno())]
+        with theirs:
+            self._child = subprocess.Popen(
+                [*command, confined, mathematics],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=(theirs.fileno(),),
+                env={"PATH": "/usr/bin:/bin", "PYTHONHASHSEED": "0"},
+                cwd="/",
+            )
+        frames = _frames()
+        self._call("open", frames.LOAD, source, frames.LOADED)
 
     def reset(self, seed: int) -> str:
-        """The first observation of the instance that `seed` draws."""
-        return str(self._call("reset", seed))
+        """The first observation of the instance that `seed` draws, a whole number of at most 64 bits."""
+        frames = _frames()
+        try:
+            body = frames.SEED.pack(seed)
+        except struct.error:
+            raise GameError(f"reset: the seed {seed!r} is no whole number of 64 bits") from None
+        return str(self._call("reset", frames.RESET, body, frames.OBSERVED, bytes.decode))
 
     def step(self, action: str) -> Step:
-        return Step(*self._call("step", action))
+        frames = _frames()
+        return self._call("step", frames.PLAY, action.encode("utf-8", "replace"), frames.STEPPED, _step_of)
 
     def solution(self) -> list[str]:
         """The actions that solve the instance just reset."""
-        return [str(action) for action in self._call("solution")]
+        frames = _frames()
+        read = partial(frames.unpack_texts, most=frames.MAX_ACTIONS)
+        return self._call("solution", frames.SOLVE, b"", frames.SOLVED, read)
 
     def close(self) -> None:
         self._child.kill()
         self._child.wait()
-        for pipe in (self._child.stdin, self._child.stdout):
-            if pipe:
-                pipe.close()
+        self._wire.close()
 
     def __enter__(self) -> "Game":
         return self
@@ -77,76 +120,92 @@ class Game:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _call(self, name: str, *arguments: object) -> Any:
-        assert self._child.stdin is not None
+    def _call(self, name: str, kind: int, body: bytes, wanted: int, read: Callable[[bytes], Any] = bytes) -> Any:
+        """What `read` makes of the answer. Every failure is a `GameError`; after the end of the program all calls fail."""
+        frames = _frames()
         try:
-            self._child.stdin.write(json.dumps([name, *arguments]).encode() + b"\n")
-            self._child.stdin.flush()
-            answer = json.loads(self._line())
-        except (OSError, ValueError) as error:
+            answered, answer = self._exchange(kind, body)
+            if answered == wanted:
+                return read(answer)
+            if answered not in (*frames.FAILURES, frames.UNSTARTED):
+                raise ValueError(f"an answer of kind {answered}")
+        except TimeoutError:
+            self.close()
+            raise GameError(f"{name}: no answer within {self._seconds} seconds") from None
+        except (OSError, ValueError, struct.error) as error:
+            self.close()
             raise GameError(f"{name}: the program ended or answered nonsense") from error
-        if "error" in answer:
-            raise GameError(f"{name}: {answer['error']}")
-        return answer["value"]
+        text = answer.decode("utf-8", "replace")
+        if answered == frames.UNSTARTED:
+            self.close()
+            raise Unconfined(
+                f"This machine cannot confine the program: {text}. Play it on Linux 5.13 or later with Landlock and "
+                f"seccomp, or set {UNCONFINED}=1 inside a container that holds nothing else."
+            )
+        if wanted == frames.LOADED:
+            self.close()
+        raise GameError(f"{name}: {text}")
 
-    def _line(self) -> bytes:
-        assert self._child.stdout is not None
-        until = time.monotonic() + self._seconds
-        while b"\n" not in self._rest:
-            ready, _, _ = select.select([self._child.stdout], [], [], max(0.0, until - time.monotonic()))
-            if not ready:
-                self._child.kill()
-                raise GameError(f"no answer within {self._seconds} seconds")
-            data = os.read(self._child.stdout.fileno(), 1 << 16)
+    def _exchange(self, kind: int, body: bytes) -> tuple[int, bytes]:
+        """Kind and body of the answer to one request. Raises `TimeoutError`, `OSError`, `ValueError`."""
+        frames, until = _frames(), time.monotonic() + self._seconds
+        self._sequence += 1
+        self._wire.settimeout(self._seconds)
+        self._wire.sendall(frames.frame(self._sequence, kind, body))
+        length, sequence, answered = frames.HEAD.unpack(self._received(frames.HEAD.size, until))
+        if not frames.HEAD_AFTER_LENGTH <= length <= frames.MAX_FRAME:
+            raise ValueError(f"an answer of {length} bytes")
+        answer = self._received(length - frames.HEAD_AFTER_LENGTH, until)
+        if sequence != self._sequence and answered != frames.UNSTARTED:
+            raise ValueError("an answer out of turn")
+        return int(answered), answer
+
+    def _received(self, count: int, until: float) -> bytes:
+        parts = bytearray()
+        while len(parts) < count:
+            self._wire.settimeout(max(0.001, until - time.monotonic()))
+            data = self._wire.recv(count - len(parts))
             if not data:
-                raise GameError("the program ended")
-            self._rest += data
-        line, _, self._rest = self._rest.partition(b"\n")
-        return line
+                raise ValueError("the other end closed")
+            parts += data
+        return bytes(parts)
 
 
-def _serve(program: str) -> None:
-    """The child's side: one line in, one line out."""
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    source = Path(program).read_text("utf-8")
-    _limit()
-    environment: Any = None
-    for line in sys.stdin:
-        name, *arguments = json.loads(line)
-        try:
-            if name == "open":
-                environment, value = _loaded(source), None
-            else:
-                value = _called(environment, name, arguments)
-            answer = {"value": value}
-        except Exception as error:  # noqa: BLE001 - whatever the program raised becomes an answer
-            answer = {"error": f"{type(error).__name__}: {error}"[:500]}
-        answers.write(json.dumps(answer) + "\n")
-        answers.flush()
+def _serve(descriptor: int, confined: bool, mathematics: bool) -> None:
+    """The child's side: lock this process in, then answer as the factory's own sandbox does."""
+    sys.path.insert(0, str(CONFINEMENT.parent))
+    from spade_confine import allowed, controls, frames, program, serve  # type: ignore[import-not-found]
+
+    os.dup2(descriptor, serve.CONTROL)
+    controls.pure_datetime()
+    if mathematics:
+        _load_mathematics()
+    program.quiet()
+    names = program.builtins_for(allowed.ALLOWED_IMPORTS)
+    try:
+        serve.rehearse(names)
+        _limit()
+        if confined:
+            _confine()
+        else:
+            os.closerange(serve.CONTROL + 1, 256)
+    except Exception as error:  # noqa: BLE001 - whatever is missing here, the program must not start
+        os.write(serve.CONTROL, frames.frame(0, frames.UNSTARTED, str(error).encode()[:500]))
+        os._exit(97)
+    del sys.path[:2]
+    controls.control_clock(0)
+    controls.control_randomness(0)
+    controls.seed_module(0)
+    serve.serve(names)
 
 
-def _called(environment: Any, name: str, arguments: list[Any]) -> Any:
-    if name == "reset":
-        return str(environment.reset(seed=arguments[0])[0])
-    if name == "solution":
-        return [str(action) for action in environment.solution()]
-    observation, reward, terminated, truncated, _ = environment.step(arguments[0])
-    return [str(observation), float(reward), bool(terminated), bool(truncated)]
-
-
-def _loaded(source: str) -> Any:
-    """The one class of the program whose name ends in `Env`, made."""
-    module = ModuleType("environment")
-    exec(compile(source, "<environment>", "exec", dont_inherit=True), vars(module))  # noqa: S102 - the child's whole job
-    found = [
-        value
-        for value in vars(module).values()
-        if isinstance(value, type) and value.__module__ == "environment" and value.__name__.endswith("Env")
-    ]
-    if len(found) != 1:
-        raise TypeError(f"the program must define one class whose name ends in Env; found {len(found)}")
-    return found[0]()
+def _load_mathematics() -> None:
+    """Load what some programs check answers with, while its files can still be read."""
+    try:
+        import math_verify  # type: ignore[import-not-found,unused-ignore]
+    except ImportError:
+        return
+    math_verify.verify(math_verify.parse("$\\frac{1}{2} + x^2$"), math_verify.parse("$0.5 + x^2$"))
 
 
 def _limit() -> None:
@@ -157,10 +216,36 @@ def _limit() -> None:
         (resource.RLIMIT_CPU, CPU_SECONDS),
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_NOFILE, 16),
+        (resource.RLIMIT_NPROC, 1),
         (resource.RLIMIT_CORE, 0),
     ):
         resource.setrlimit(kind, (value, value))
 
 
+def _confine() -> None:
+    """Give up files, network, processes and privileges, for good. Raises `OSError` where the kernel cannot do it."""
+    if sys.platform != "linux":
+        raise OSError(f"{sys.platform} has no Landlock and no seccomp")
+    from spade_confine import kernel, landlock, seccomp, serve
+
+    abi = landlock.version()
+    if not abi:
+        raise OSError("its kernel has no Landlock, or this container forbids it")
+    lock = seccomp.Filter()
+    kernel.no_new_privileges()
+    kernel.not_dumpable()
+    kernel.drop_bounding_set()
+    kernel.drop_capabilities()
+    landlock.restrict(landlock.rules(_libraries(), [], abi))
+    kernel.close_from(serve.CONTROL + 1)
+    lock.install()
+
+
+def _libraries() -> list[str]:
+    """Where the interpreter and its libraries lie: all that a program can read."""
+    own = [os.path.join(sys.base_prefix, name) for name in ("lib", sys.platlibdir)]
+    return sorted({*own, "/usr/lib", "/usr/lib64", "/lib", "/lib64"})
+
+
 if __name__ == "__main__":
-    _serve(sys.argv[1])
+    _serve(int(sys.argv[1]), sys.argv[2] == "confined", sys.argv[3] == "math_verify")

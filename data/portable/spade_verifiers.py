@@ -1,4 +1,5 @@
-"""Games that a model designed and code judged, for verifiers: the program plays the user, moves stand in boxes.
+"""Games that a model designed and code judged, for verifiers: the program plays the user. Moves stand in boxes; in
+tool-use games they are calls, read from the text in every form that models write them.
 
 vf-eval spade_tasks --env.player.harness.id null -m MODEL -b http://HOST:PORT/v1
 """
@@ -10,7 +11,9 @@ from typing import Any
 
 import verifiers.v1 as vf  # type: ignore[import-not-found]
 
-from .boxes import action_of  # type: ignore[import-not-found]
+from .reading.acting import action_reader  # type: ignore[import-not-found]
+from .reading.messages import Completion  # type: ignore[import-not-found]
+from .reading.skills import Setting  # type: ignore[import-not-found]
 from .spade_game import Game, GameError
 
 HERE = Path(__file__).resolve().parent
@@ -25,6 +28,7 @@ class SpadeData(vf.TaskData):  # type: ignore[misc]
     env_id: str
     seed: int
     skill: str = ""
+    setting: str = "games"
     max_turns: int = 25
 
 
@@ -52,14 +56,14 @@ class SpadeEnv(vf.Env[SpadeEnvConfig]):  # type: ignore[misc]
     async def run(self, task: Any, agents: Any) -> None:
         total, detail = 0.0, ""
         with Game(program(task.data.env_id)) as game:
-            game.reset(task.data.seed)
+            read = action_reader(Setting(task.data.setting), game.reset(task.data.seed))
             async with agents.player.interaction(task) as interaction:
                 segment = await interaction.turn()
                 for _ in range(task.data.max_turns):
                     if segment.terminated:
                         break
                     try:
-                        step = game.step(action_of(segment.last_reply))
+                        step = game.step(read(Completion(segment.last_reply, "", "")))
                     except GameError as error:
                         detail = str(error)
                         break
@@ -88,6 +92,7 @@ class SpadeTaskset(vf.Taskset[SpadeTask, SpadeConfig]):  # type: ignore[misc]
                     env_id=row["env_id"],
                     seed=row["seed"],
                     skill=row["skill"],
+                    setting=row["setting"],
                 )
                 yield SpadeTask(data, self.config.task)
 

@@ -1,6 +1,8 @@
 """Every kind of dataset: its rows, its splits, and what keeps it from being written."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -113,6 +115,26 @@ def test_tasks_come_with_their_programs(catalog: Catalog, tmp_path: Path) -> Non
     assert len({(row["env_id"], row["seed"]) for row in rows}) == len(rows)
     assert (exported.folder / "spade_trl.py").exists()
     assert all(0.15 <= row["win_rate"] <= 0.85 for row in rows)
+
+
+def test_the_verifiers_package_reads_moves_without_anything_of_ours(catalog: Catalog, tmp_path: Path) -> None:
+    """Boxes in games; in tool-use games calls in every form, with the arguments that the greeting declares."""
+    exported = export(catalog, tmp_path, Plan("verifiers", "a"))
+    assert exported is not None
+    program = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from reading.acting import action_reader
+from reading.messages import Completion
+from reading.skills import Setting
+print(action_reader(Setting("games"), "")(Completion("So \\\\boxed{7}.", "", "")))
+call = '<tool_call>{"name": "find", "arguments": {"id": "A1"}}</tool_call>'
+print(action_reader(Setting("tools"), "")(Completion(call, "", "")))
+assert not any(name.startswith("spade.") for name in sys.modules)
+"""
+    folder = exported.folder / "spade_tasks"
+    said = subprocess.run([sys.executable, "-I", "-c", program, folder], capture_output=True, text=True, check=True)
+    assert said.stdout == '7\n{"name": "find", "arguments": {"id": "A1"}}\n'
 
 
 def test_documents_are_never_in_two_splits(tmp_path: Path) -> None:
