@@ -121,7 +121,7 @@ class Game:
         self.close()
 
     def _call(self, name: str, kind: int, body: bytes, wanted: int, read: Callable[[bytes], Any] = bytes) -> Any:
-        """What `read` makes of the answer. Every failure is a `GameError`; after the end of the program all calls fail."""
+        """What `read` makes of the answer. Each failure is a `GameError`; after the program ended, all calls fail."""
         frames = _frames()
         try:
             answered, answer = self._exchange(kind, body)
