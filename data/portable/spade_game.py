@@ -101,13 +101,15 @@ class Game:
 
     def step(self, action: str) -> Step:
         frames = _frames()
-        return self._call("step", frames.PLAY, action.encode("utf-8", "replace"), frames.STEPPED, _step_of)
+        step: Step = self._call("step", frames.PLAY, action.encode("utf-8", "replace"), frames.STEPPED, _step_of)
+        return step
 
     def solution(self) -> list[str]:
         """The actions that solve the instance just reset."""
         frames = _frames()
         read = partial(frames.unpack_texts, most=frames.MAX_ACTIONS)
-        return self._call("solution", frames.SOLVE, b"", frames.SOLVED, read)
+        actions: list[str] = self._call("solution", frames.SOLVE, b"", frames.SOLVED, read)
+        return actions
 
     def close(self) -> None:
         self._child.kill()
