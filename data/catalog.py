@@ -62,6 +62,11 @@ class Catalog:
     def __reduce__(self) -> tuple[type["Catalog"], tuple[Path]]:
         return Catalog, (self._home,)
 
+    @property
+    def engine(self) -> Engine:
+        """The files and the questions behind the tables, for housekeeping."""
+        return self._engine
+
     def close(self) -> None:
         """Free the query engine; the next question opens it again."""
         self._engine.close()

@@ -1,5 +1,7 @@
 """Small segments merged into large ones, while others read and write."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from data.engine import Engine, doubles_in, view_sql
@@ -31,9 +33,41 @@ def compact(engine: Engine, table: Table[Any], grace_seconds: float = GRACE_SECO
     return len(chosen)
 
 
-def _merge(engine: Engine, table: Table[Any], chosen: list[Segment]) -> None:
-    columns = ", ".join(f'"{name}"' for name in table.schema.names)
+def merged_with(
+    engine: Engine, table: Table[Any], key: str, ids: Sequence[str], expressions: Mapping[str, str]
+) -> bool:
+    """Write all of a table anew with other values (SQL, by column) in the rows whose `key` is one of `ids`.
+
+    False when another process is merging; readers see the old rows until the new segment is whole.
+    """
+    segments = engine.segments[table.name]
+    with segments.locked() as alone:
+        if alone:
+            _merge(engine, table, segments.live(), Changed(key, tuple(ids), dict(expressions)))
+        return alone
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """Rows with one of these ids in the column `key` get the values of `expressions`."""
+
+    key: str
+    ids: tuple[str, ...]
+    expressions: dict[str, str]
+
+    def column(self, name: str) -> str:
+        if name not in self.expressions:
+            return f'"{name}"'
+        return (
+            f'case when "{self.key}" in (from changed_ids) then {self.expressions[name]} else "{name}" end as "{name}"'
+        )
+
+
+def _merge(engine: Engine, table: Table[Any], chosen: list[Segment], changed: Changed | None = None) -> None:
+    changed = changed or Changed("", (), {})
+    columns = ", ".join(changed.column(name) for name in table.schema.names)
     with engine.cursor(table.view) as cursor:
         rows = view_sql(table, chosen, doubles_in(cursor, table))
+        cursor.execute("create temp table changed_ids as select unnest(?::varchar[]) as id", [list(changed.ids)])
         reader = cursor.sql(f"select {columns} from ({rows})").to_arrow_reader(BATCH_ROWS)
         engine.segments[table.name].merge(chosen, reader, table.schema, table.tag)

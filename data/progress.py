@@ -64,6 +64,16 @@ class CycleProgress:
     def all_episodes(self) -> list[Episode]:
         return [episode for env_id in self._episodes for episode in self.episodes(env_id)]
 
+    def is_done(self, slot_id: str, retries: int) -> bool:
+        """Whether nothing more is to be made of a slot: its environment is scored, or every attempt was refused."""
+        tried = self._attempts[slot_id]
+        accepted = next((a for a in tried if a.accepted), None)
+        return len(tried) > retries if accepted is None else accepted.env_id in self._scores
+
+    def stored_plays(self, slot_id: str) -> int:
+        """How many episodes there are of a slot's accepted environment."""
+        return sum(len(self._episodes[a.env_id]) for a in self._attempts[slot_id] if a.accepted)
+
     def score(self, env_id: str) -> Score | None:
         return self._scores.get(env_id)
 

@@ -75,7 +75,7 @@ def select(catalog: Catalog, pools: Sequence[Pool], cycle_ids: Sequence[str] | N
     where, parameters = within(cycle_ids)
     parameters = [[pool.value for pool in pools], *parameters]
     kept = f"""from decisions as d join episodes as e using (episode_id)
-        where d.kept and d.pool in (select unnest(?::varchar[])){where}"""
+        where d.kept and e.blemishes is null and d.pool in (select unnest(?::varchar[])){where}"""
     twice = catalog.query(f"select e.cycle_id {kept} group by 1 having count(distinct d.rules) > 1 limit 1", parameters)
     if twice:
         raise Abort(

@@ -11,6 +11,7 @@ import pyarrow as pa
 from data.blemishes import mended
 from data.columns import Blemished, Codec, codec_for, default_of, filled
 from spade.attempts import Attempt, Prompt
+from spade.budgets import Spending
 from spade.curation import Decision
 from spade.datasets import Dataset, DatasetRow
 from spade.documents import Document
@@ -192,6 +193,7 @@ EPISODES = Table(
 SCORES = Table("scores", Score, ("cycle_id", "env_id", "variant"), part="cycle_id")
 DECISIONS = Table("decisions", Decision, ("decision_id",), ("decision_id",))
 SUMMARIES = Table("summaries", CycleSummary, ("cycle_id",), part="cycle_id")
+SPENDINGS = Table("spendings", Spending, ("spending_id",), ("spending_id",))
 DATASETS = Table("datasets", Dataset, ("dataset_id",), ("dataset_id",))
 DATASET_ROWS = Table("dataset_rows", DatasetRow, ("row_id",), ("row_id",))
 
@@ -210,6 +212,7 @@ TABLES: Mapping[str, Table[Any]] = {
         SCORES,
         DECISIONS,
         SUMMARIES,
+        SPENDINGS,
         DATASETS,
         DATASET_ROWS,
     )

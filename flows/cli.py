@@ -9,6 +9,7 @@ import typer
 from flows.data_cli import corpus_app, lineage, show, sql
 from flows.env_cli import env_app, parse
 from flows.model_cli import fetch_model, serve_model
+from flows.operations_cli import export, maintain, status, up
 from flows.ratings_cli import ratings
 from flows.sandbox_cli import doctor, sandbox_app
 from spade.errors import SpadeError
@@ -99,6 +100,10 @@ def report(home: Home = None) -> None:
     print(write_report(Catalog(place), place / "report"))
 
 
+app.command(rich_help_panel=RUN)(up)
+app.command(rich_help_panel=LOOK)(status)
+app.command(rich_help_panel=RUN)(export)
+app.command(rich_help_panel=RUN)(maintain)
 for command in (lineage, show, ratings, sql):
     app.command(rich_help_panel=LOOK)(command)
 app.add_typer(corpus_app, name="corpus", rich_help_panel=CHECK)

@@ -96,6 +96,11 @@ def run_flags(
     )
 
 
+def with_slice(flags: dict[str, Any], **limits: float | None) -> dict[str, Any]:
+    """Flags with the budget of a time slice added."""
+    return flags | flags_of(**{f"budget__slice__{name}": limit for name, limit in limits.items()})
+
+
 def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     merged = dict(base)
     for key, value in over.items():

@@ -4,20 +4,26 @@ import asyncio
 import time
 from contextvars import ContextVar
 from dataclasses import asdict
+from functools import partial
 from typing import Annotated, Any
 
 from prefect import flow
 from prefect.runtime import flow_run
+from prefect.states import Completed
 from pydantic import Field
 
 from data.progress import CycleProgress
-from flows.configuring import load_settings, run_flags
+from flows.configuring import load_settings, run_flags, with_slice
 from flows.opening import Parts, open_parts
 from spade.environments import Environment
 from spade.episodes import Arm
+from spade.errors import Abort
 from spade.hints import Hint
+from spade.operating_settings import BudgetSettings
 from spade.slots import Cycle, Slot, plan_slots
 from spade.summary import CycleSummary, summarise
+from tasks.alarming import diversity, raise_alarms
+from tasks.budgeting import show_budget
 from tasks.curating import curate
 from tasks.designing import design
 from tasks.exporting import export_positives, write_pages
@@ -39,26 +45,56 @@ def _run_name() -> str:
 
 @flow(name="generate", flow_run_name=_run_name)
 async def generate(  # noqa: PLR0913 - a deployment's form has one field a parameter
-    profile: Annotated[str, Field(description="Settings profile, such as starter.")] = "starter",
-    cycles: Annotated[int, Field(ge=1, description="How many cycles to finish in this run.")] = 1,
-    seed: Annotated[int | None, Field(description="Seed of every random draw; the profile's when empty.")] = None,
-    slots: Annotated[int | None, Field(ge=1, description="Environments to design per cycle.")] = None,
-    plays: Annotated[int | None, Field(ge=1, description="Plays per arm and environment.")] = None,
-    model: Annotated[str | None, Field(description="The model's name at the endpoint, or a weights source.")] = None,
-    base_url: Annotated[str | None, Field(description="OpenAI-compatible endpoint; embedded model when empty.")] = None,
-    home: Annotated[str | None, Field(description="Folder of run artifacts; var when empty.")] = None,
-) -> list[dict[str, Any]]:
+    profile: str = "starter",
+    cycles: Annotated[int | None, Field(ge=1)] = 1,
+    seed: int | None = None,
+    slots: Annotated[int | None, Field(ge=1)] = None,
+    plays: Annotated[int | None, Field(ge=1)] = None,
+    model: str | None = None,
+    base_url: str | None = None,
+    home: str | None = None,
+    minutes: Annotated[float | None, Field(gt=0)] = None,
+    episodes: Annotated[int | None, Field(ge=1)] = None,
+    tokens: Annotated[int | None, Field(ge=1)] = None,
+    cost: Annotated[float | None, Field(gt=0)] = None,
+) -> Any:
     """Design environments, play them in both arms, score, curate and export: cycle after cycle.
 
-    A cycle that an earlier run left unfinished is finished first. Returns the summaries of the finished cycles.
+    A cycle that an earlier run left unfinished is finished first. Returns the summaries of the finished cycles; when a
+    budget ended the run, the state's message says which.
+
+    Args:
+        profile: Settings profile, such as starter (the small embedded model) or default (an endpoint of your own).
+        cycles: How many cycles to finish in this run; as many as the budget allows when empty.
+        seed: Seed of every random draw; the profile's when empty.
+        slots: Environments to design per cycle; the profile's when empty.
+        plays: Plays per arm and environment; the profile's when empty.
+        model: The model's name at the endpoint, or a weights source (package:NAME, path:FILE, hub:REPO/FILE.gguf).
+        base_url: OpenAI-compatible endpoint, such as http://127.0.0.1:8000/v1; the embedded model when empty.
+        home: Folder of run artifacts; var when empty.
+        minutes: Budget of this run in minutes of wall clock; slots under way are finished, no further one begins.
+        episodes: Budget of this run in stored episodes.
+        tokens: Budget of this run in tokens, prompt and completion together.
+        cost: Budget of this run in money, by model.price_per_million.
     """
     flags = run_flags(seed=seed, slots=slots, plays=plays, model=model, base_url=base_url, home=home)
-    settings = load_settings(profile, flags)
+    settings = load_settings(profile, with_slice(flags, minutes=minutes, episodes=episodes, tokens=tokens, cost=cost))
+    if cycles is None and settings.budget == BudgetSettings():
+        raise Abort("A run without a number of cycles needs a budget.", "Set cycles, or minutes, episodes or tokens.")
     summaries: list[CycleSummary] = []
     async with open_parts(settings) as parts:
-        for _ in range(cycles):
-            summaries.append(await finish_cycle(parts, next_cycle(parts)))
-    return [asdict(summary) for summary in summaries]
+        while cycles is None or len(summaries) < cycles:
+            summary = await finish_cycle(parts, next_cycle(parts))
+            if summary is not None:
+                summaries.append(summary)
+            if summary is None or parts.budget.stopped:
+                break
+        await show_budget(parts.budget)
+    found = [asdict(summary) for summary in summaries]
+    if parts.budget.stopped:
+        why = f"Stopped at a slot border: {parts.budget.stopped}. The next run goes on from here."
+        return Completed(name="Stopped", message=why, data=found)
+    return found
 
 
 def next_cycle(parts: Parts) -> Cycle:
@@ -71,15 +107,18 @@ def next_cycle(parts: Parts) -> Cycle:
     return cycle
 
 
-async def finish_cycle(parts: Parts, cycle: Cycle) -> CycleSummary:
-    """Make what is missing of one cycle, then close it with its summary."""
+async def finish_cycle(parts: Parts, cycle: Cycle) -> CycleSummary | None:
+    """Make what is missing of one cycle, then close it with its summary; None when the budget ended it before."""
     started = time.monotonic()
     factory = open_cycle(parts, cycle)
     slots = factory.progress.slots
     factory.watcher.saw(
         "cycle", cycle.cycle_id, number=cycle.number, slots=len(slots), plays=parts.settings.cycle.plays
     )
-    await together(*(finish_slot(factory, slot) for slot in slots))
+    finished = await together(*(within_budget(factory, slot) for slot in slots))
+    if not all(finished):
+        factory.watcher.saw("paused", cycle.cycle_id, why=factory.budget.stopped)
+        return None
     await curate(factory)
     dataset = await export_positives(factory)
     summary = summarise(
@@ -89,9 +128,11 @@ async def finish_cycle(parts: Parts, cycle: Cycle) -> CycleSummary:
         seconds=time.monotonic() - started,
     )
     factory.progress.keep_summary(summary)
-    await show_cycle(factory.progress, summary)
+    score = diversity(factory)
+    await show_cycle(factory.progress, summary, score)
     await write_pages(factory)
     factory.watcher.saw("finished", cycle.cycle_id, summary=summary)
+    raise_alarms(factory, summary, score)
     return summary
 
 
@@ -113,9 +154,24 @@ def open_cycle(parts: Parts, cycle: Cycle) -> Factory:
         designer=parts.designer,
         documents=by_id,
         structures=parts.structures,
+        budget=parts.budget,
         watcher=WATCHER.get(),
         plays=asyncio.Semaphore(settings.model.concurrency),
     )
+
+
+async def within_budget(factory: Factory, slot: Slot) -> bool:
+    """Finish a slot if it may begin; whether it is finished."""
+    settings, progress = factory.settings, factory.progress
+    if progress.is_done(slot.slot_id, settings.designer.retries):
+        await finish_slot(factory, slot)
+        return True
+    planned = settings.cycle.plays * (settings.cycle.rounds + 1)
+    stored = partial(progress.stored_plays, slot.slot_id)
+    async with factory.budget.slot(slot.cycle_id, planned, stored) as may_begin:
+        if may_begin:
+            await finish_slot(factory, slot)
+        return may_begin
 
 
 async def finish_slot(factory: Factory, slot: Slot) -> None:

@@ -9,6 +9,7 @@ from data.corpus import Corpus, open_corpus
 from data.memory import VectorMemory, open_memory
 from flows.configuring import with_key
 from flows.preflight import writable
+from inference.accounts import Ledger, Metered
 from inference.opening import open_model
 from sandbox.opening import open_sandbox
 from spade.blueprints.designer import BlueprintDesigner
@@ -17,11 +18,15 @@ from spade.diversity import structural_hash
 from spade.ports import Model, Sandbox
 from spade.prompting import CodeDesigner
 from spade.settings import FactorySettings
+from tasks.budgeting import Budget
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The live parts that all cycles of a run share. `structures` maps structural hashes to environment ids."""
+    """The live parts that all cycles of a run share. `structures` maps structural hashes to environment ids.
+
+    An environment whose attempt was not stored any more before a kill is not among them: it will be made again.
+    """
 
     settings: FactorySettings
     catalog: Catalog
@@ -31,6 +36,7 @@ class Parts:
     model: Model
     designer: Designer
     structures: dict[str, str]
+    budget: Budget
 
 
 @asynccontextmanager
@@ -50,5 +56,8 @@ async def open_parts(settings: FactorySettings, *, model: Model | None = None) -
             if settings.designer.mode == "blueprint"
             else CodeDesigner(settings.hint.max_words)
         )
-        structures = {structural_hash(e.code): e.env_id for e in catalog.environments()}
-        yield Parts(settings, catalog, corpus, memory, sandbox, model, designer, structures)
+        ledger = Ledger()
+        budget = Budget(catalog, settings, ledger)
+        accepted = {a["env_id"] for a in catalog.query("select distinct env_id from attempts where accepted")}
+        structures = {structural_hash(e.code): e.env_id for e in catalog.environments() if e.env_id in accepted}
+        yield Parts(settings, catalog, corpus, memory, sandbox, Metered(model, ledger), designer, structures, budget)

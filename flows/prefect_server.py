@@ -21,6 +21,9 @@ from spade.errors import Abort
 START_SECONDS = 90.0
 """The first start migrates an empty database: 5 s on a quiet machine, 16 s on a busy one."""
 UI_PORT = 4200
+LOOPBACK = "127.0.0.1"
+LEASES_ON_DISK = "prefect.server.concurrency.lease_storage.filesystem"
+"""Leases in memory, the default, go with the server: its restart would cancel running flows and keep their slots."""
 FLUSH_SECONDS = 5.0
 
 QUIET = {
@@ -66,16 +69,16 @@ def prefect_server(home: Path) -> Iterator[str]:
         _check_reachable(configured)
         yield configured
         return
-    running = _running_ui(home)
+    running = running_ui(home)
     if running:
         os.environ["PREFECT_API_URL"] = running
         yield running
         return
-    port = _free_port()
+    port = free_port()
     address = f"http://127.0.0.1:{port}/api"
     process = start_server(home, port, ui=False)
     try:
-        _wait_until_healthy(process, address, home)
+        wait_until_healthy(process, address, home)
         os.environ["PREFECT_API_URL"] = address
         yield address
     finally:
@@ -92,30 +95,49 @@ def flush_prefect() -> None:
         service.drain_all(timeout=FLUSH_SECONDS)
 
 
-def start_server(home: Path, port: int, *, ui: bool) -> subprocess.Popen[bytes]:
-    """Start a server on loopback with its database under `home`; its output goes to a log file there."""
-    log_path = home / "log" / "prefect-server.log"
-    log_path.parent.mkdir(parents=True, exist_ok=True)
+def start_server(home: Path, port: int, *, ui: bool, host: str = LOOPBACK) -> subprocess.Popen[bytes]:
+    """Start a server with its database under `home`, or where PREFECT_API_DATABASE_CONNECTION_URL says; its output
+    goes to a log file there."""
     environment = {
-        **os.environ,
         **prefect_environment(home),
-        "PREFECT_SERVER_UI_API_URL": f"http://127.0.0.1:{port}/api",
+        "PREFECT_SERVER_UI_API_URL": f"http://{reachable(host)}:{port}/api",
+        "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": LEASES_ON_DISK,
         "PREFECT_SERVER_LOGGING_LEVEL": "WARNING",
     }
-    environment.pop("PREFECT_API_URL", None)
     if not ui:
         environment |= {f"PREFECT_SERVER_SERVICES_{name}_ENABLED": "false" for name in UNUSED_BY_ONE_RUN}
-    command = [sys.executable, "-c", _PREFECT_THAT_DIES_WITH_US, str(os.getpid())]
-    command += ["server", "start", "--host", "127.0.0.1", "--port", str(port), "--ui" if ui else "--no-ui"]
+    command = ["server", "start", "--host", host, "--port", str(port), "--ui" if ui else "--no-ui"]
+    return start_prefect(command, home / "logs" / "prefect-server.log", environment, without=("PREFECT_API_URL",))
+
+
+def start_prefect(
+    command: list[str], log_path: Path, environment: dict[str, str], *, without: tuple[str, ...] = ()
+) -> subprocess.Popen[bytes]:
+    """A Prefect command as a process that ends when this one does, its output in a log file.
+
+    It has a session of its own: Ctrl-C stops us first, and then we stop it.
+    """
+    log_path.parent.mkdir(parents=True, exist_ok=True)
+    inherited = {name: value for name, value in os.environ.items() if name not in without}
     with log_path.open("ab") as log:
-        return subprocess.Popen(  # a session of its own: Ctrl-C stops the run first, and then the run stops the server
-            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, start_new_session=True
+        return subprocess.Popen(
+            [sys.executable, "-c", _PREFECT_THAT_DIES_WITH_US, str(os.getpid()), *command],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env={**inherited, **environment},
+            start_new_session=True,
         )
 
 
-def stop_server(process: subprocess.Popen[bytes]) -> None:
+def reachable(host: str) -> str:
+    """What a browser on this machine calls a listening address."""
+    return LOOPBACK if host in ("0.0.0.0", "::") else host
+
+
+def stop_server(process: subprocess.Popen[bytes], patience_seconds: float = 8.0) -> None:
     """Ask, then insist; the server's helpers are in its session and go with it."""
-    for number, patience in ((signal.SIGINT, 8.0), (signal.SIGKILL, 5.0)):
+    for number, patience in ((signal.SIGINT, patience_seconds), (signal.SIGKILL, 5.0)):
         if process.poll() is not None:
             return
         os.killpg(process.pid, number)
@@ -127,77 +149,78 @@ def stop_server(process: subprocess.Popen[bytes]) -> None:
 
 def serve_ui(home: Path, port: int = UI_PORT) -> None:
     """Run the server with its UI in the foreground until Ctrl-C."""
-    if not _is_free(port):
+    if not is_free(port):
         raise Abort(f"Port {port} is in use.", "Choose another with --port, or stop what listens there.")
     process = start_server(home, port, ui=True)
     try:
-        _wait_until_healthy(process, f"http://127.0.0.1:{port}/api", home)
+        wait_until_healthy(process, f"http://127.0.0.1:{port}/api", home)
         print(f"Prefect UI: http://127.0.0.1:{port}  (Ctrl-C stops it)", flush=True)
-        marker = _marker(home)
-        marker.write_text(f"http://127.0.0.1:{port}/api")
+        marker(home).write_text(f"http://127.0.0.1:{port}/api")
         process.wait()
     except KeyboardInterrupt:
         print("Stopped.")
     finally:
-        _marker(home).unlink(missing_ok=True)
+        marker(home).unlink(missing_ok=True)
         stop_server(process)
 
 
-def _marker(home: Path) -> Path:
+def marker(home: Path) -> Path:
     return home / "prefect" / "ui-address"
 
 
-def _running_ui(home: Path) -> str | None:
+def running_ui(home: Path) -> str | None:
     """The address of a `spade ui` of the same folder: two servers must not share one SQLite file."""
     try:
-        address = _marker(home).read_text().strip()
+        address = marker(home).read_text().strip()
     except OSError:
         return None
-    return address if _healthy(address) else None
+    return address if healthy(address) else None
 
 
 def _check_reachable(address: str) -> None:
-    if not _healthy(address):
+    if not healthy(address):
         raise Abort(
             f"No Prefect server answers at {address} (PREFECT_API_URL).",
             "Start it with `prefect server start`, or unset PREFECT_API_URL: the run then starts its own.",
         )
 
 
-def _healthy(address: str) -> bool:
+def healthy(address: str) -> bool:
     try:
         return httpx.get(f"{address}/health", timeout=5.0, trust_env=False).status_code == httpx.codes.OK
     except httpx.HTTPError:
         return False
 
 
-def _wait_until_healthy(process: subprocess.Popen[bytes], address: str, home: Path) -> None:
+def wait_until_healthy(process: subprocess.Popen[bytes], address: str, home: Path) -> None:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         if process.poll() is not None:
             raise Abort(
-                "The Prefect server ended while starting.", f"Its log is {home / 'log' / 'prefect-server.log'}."
+                "The Prefect server ended while starting.", f"Its log is {home / 'logs' / 'prefect-server.log'}."
             )
-        if _healthy(address):
+        if healthy(address):
             return
         time.sleep(0.1)
     raise Abort(
         f"The Prefect server did not answer within {START_SECONDS:.0f} s.",
-        f"Its log is {home / 'log' / 'prefect-server.log'}; start again when the machine is less busy.",
+        f"Its log is {home / 'logs' / 'prefect-server.log'}; start again when the machine is less busy.",
     )
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
 
 
-def _is_free(port: int) -> bool:
+def is_free(port: int, host: str = LOOPBACK) -> bool:
+    """Whether a server can listen there; an address in its closing wait counts as free, as it does for servers."""
     with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind(("127.0.0.1", port))
+            probe.bind((host, port))
         except OSError:
             return False
         return True

@@ -85,6 +85,12 @@ class ProgressWatcher:
         if plays:
             self._advance("plays", plays)
 
+    def _on_paused(self, subject: str, *, why: str) -> None:
+        self._console.print(f"[yellow]Stopped at a slot border:[/yellow] {escape(why)}", highlight=False)
+
+    def _on_alarm(self, subject: str, *, why: str) -> None:
+        self._console.print(f"[red]Alarm:[/red] {escape(why)}", highlight=False)
+
     def _on_blocked(self, subject: str, *, why: str) -> None:
         self._console.print(f"[yellow]No dataset:[/yellow] {escape(why)}", highlight=False)
 

@@ -8,6 +8,7 @@ from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, SecretSt
 from spade.curation import Rules
 from spade.identity import fingerprint
 from spade.messages import Sampling as SamplingRecord
+from spade.operating_settings import AlarmSettings, BudgetSettings, NotifySettings, RetentionSettings
 from spade.settings_base import Settings
 from spade.skills import Setting
 from spade.training_settings import TrainingSettings
@@ -204,12 +205,16 @@ class FactorySettings(Settings):
     memory: MemorySettings = MemorySettings()
     curation: CurationSettings = CurationSettings()
     training: TrainingSettings = TrainingSettings()
+    budget: BudgetSettings = BudgetSettings()
+    alarms: AlarmSettings = AlarmSettings()
+    notify: NotifySettings = NotifySettings()
+    retention: RetentionSettings = RetentionSettings()
 
     @property
     def settings_hash(self) -> str:
-        """Names what is made: every setting but where it is put, the seed, secrets, how fast it goes, and training,
-        which shows in the weights' version of each episode."""
-        left_out = {"home": True, "seed": True, "profile": True, "training": True}
+        """Names what is made: every setting but where it is put, the seed, secrets, how fast and how long it goes, and
+        training, which shows in the weights' version of each episode."""
+        left_out = {"home", "seed", "profile", "training", "budget", "alarms", "notify", "retention"}
         values = self.model_dump(mode="json", exclude=left_out)
         for key in ("api_key", "base_url", "concurrency", "timeout_seconds", "retries"):
             values["model"].pop(key)

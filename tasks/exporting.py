@@ -1,9 +1,12 @@
 """Datasets and pages as Prefect tasks: what a finished cycle leaves for people."""
 
+from pathlib import Path
+
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
-from data.export import Blocked, Export, export_sft
+from data.catalog import Catalog
+from data.export import Blocked, Export, Plan, export, export_sft
 from spade.datasets import Dataset
 from tasks.factory import Factory
 from tasks.showing import show_dataset, show_validation
@@ -34,6 +37,19 @@ async def export_sft_rows(factory: Factory) -> Export | None:
         )
     except Blocked as blocked:
         await show_validation(name, blocked.validation)
+        raise
+    if exported is not None:
+        await show_dataset(exported)
+    return exported
+
+
+@task(cache_policy=NO_CACHE, task_run_name="export {plan.kind} {plan.name}")
+async def export_dataset(catalog: Catalog, home: Path, plan: Plan) -> Export | None:
+    """Any dataset by its plan, with its card and expectations as pages; None when there is no row for it."""
+    try:
+        exported = export(catalog, home, plan)
+    except Blocked as blocked:
+        await show_validation(plan.name, blocked.validation)
         raise
     if exported is not None:
         await show_dataset(exported)

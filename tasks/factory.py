@@ -11,6 +11,7 @@ from spade.documents import Document
 from spade.ports import Limits, Model, Sandbox
 from spade.settings import FactorySettings
 from spade.slots import Slot
+from tasks.budgeting import Budget
 
 
 class Watcher(Protocol):
@@ -42,6 +43,7 @@ class Factory:
     designer: Designer
     documents: dict[str, Document]
     structures: dict[str, str]
+    budget: Budget
     watcher: Watcher = field(default_factory=Nobody)
     plays: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(64))
 

@@ -15,12 +15,16 @@ from spade.scores import Score
 from spade.summary import CycleSummary
 
 
-async def show_cycle(progress: CycleProgress, summary: CycleSummary) -> None:
-    """One row an environment, and the cycle's numbers in the description."""
+async def show_cycle(progress: CycleProgress, summary: CycleSummary, vendi: float | None = None) -> None:
+    """The cycle twice: a page with its numbers, and a table with one row an environment."""
+    key = f"cycle-{summary.number:04d}"
+    await acreate_markdown_artifact(
+        key=key, markdown=cycle_page(progress, summary, vendi), description=f"Cycle {summary.number}"
+    )
     await acreate_table_artifact(
-        key=f"cycle-{summary.number:04d}",
+        key=f"{key}-environments",
         table=[_row(progress, score) for score in progress.scores()] or [{"environment": "none was accepted"}],
-        description=cycle_markdown(summary),
+        description=f"Environments of cycle {summary.number}; each has a page under its id",
     )
 
 
@@ -49,23 +53,49 @@ async def show_validation(name: str, validation: Validation) -> None:
     )
 
 
-def cycle_markdown(summary: CycleSummary) -> str:
-    """The cycle's numbers as Markdown."""
-    rejected = ", ".join(f"{gate} {count}" for gate, count in summary.rejections) or "none"
+def cycle_page(progress: CycleProgress, summary: CycleSummary, vendi: float | None) -> str:
+    """The cycle's figures for people, what stopped attempts, and its environments, linked."""
+    figures = [
+        ("slots", f"{summary.slots}, of them {summary.dropped} without an environment"),
+        ("attempts", f"{summary.attempts}; {summary.accepted} accepted, {summary.first_try} at the first try"),
+        ("win rate", f"{number(summary.win_rate_plain)} plain, {number(summary.win_rate_hinted)} hinted"),
+        ("mean regret", number(summary.regret, signed=True)),
+        ("in the learnable band", f"{summary.in_band} environments with a win rate of 0.2 to 0.8"),
+        ("Vendi score", f"{number(vendi)} of {summary.accepted}: how many environments really differ"),
+        ("plays", f"{summary.measured} measured of {summary.episodes}"),
+        ("tokens", f"{summary.prompt_tokens:,} in, {summary.completion_tokens:,} out"),
+        ("cost", number(summary.cost)),
+        ("time", f"{summary.seconds:,.0f} s"),
+        (
+            "dataset",
+            f"{summary.rows} rows, {_link(summary.dataset_id)}" if summary.rows else "none was fit to train on",
+        ),
+    ]
+    gates = [f"| `{gate}` | {count} | {count / summary.attempts:.0%} |" for gate, count in summary.rejections]
+    made = [
+        f"| {_link(s.env_id)} | {markdown_text(progress.environment(s.env_id).title)} "
+        f"| {number(s.plain.win_rate)} | {number(s.hinted.win_rate)} | {number(s.regret, signed=True)} |"
+        for s in progress.scores()
+    ]
     return "\n".join(
         [
-            f"**Cycle {summary.number}** `{summary.cycle_id}`",
-            "",
-            f"- slots {summary.slots}, attempts {summary.attempts}, accepted {summary.accepted} "
-            f"({summary.first_try} at the first try), dropped {summary.dropped}",
-            f"- attempts refused by gate: {rejected}",
-            f"- plays {summary.measured} measured of {summary.episodes}; "
-            f"win rate plain {number(summary.win_rate_plain)}, hinted {number(summary.win_rate_hinted)}",
-            f"- mean regret {number(summary.regret, signed=True)}; {summary.in_band} in the learnable band",
-            f"- tokens {summary.prompt_tokens:,} in, {summary.completion_tokens:,} out; cost {number(summary.cost)}",
-            f"- dataset: {summary.rows} rows {summary.dataset_id}",
+            f"# Cycle {summary.number}",
+            f"`{summary.cycle_id}`\n",
+            "| | |\n|---|---|",
+            *(f"| {name} | {value} |" for name, value in figures),
+            "\n## Environments\n",
+            "| environment | title | won plain | won hinted | regret |\n|---|---|---:|---:|---:|",
+            *(made or ["| none was accepted | | | | |"]),
+            "\n## What stopped attempts\n",
+            "| gate | attempts | share |\n|---|---:|---:|",
+            *(gates or ["| nothing | 0 | |"]),
         ]
     )
+
+
+def _link(key: str) -> str:
+    """A link to the page of that name in the UI."""
+    return f"[`{key}`](/artifacts/key/{key})"
 
 
 def environment_markdown(progress: CycleProgress, env_id: str) -> str:
@@ -77,7 +107,8 @@ def environment_markdown(progress: CycleProgress, env_id: str) -> str:
     return "\n\n".join(
         [
             f"# {markdown_text(environment.title) or env_id}",
-            f"{environment.skill.words} · `{env_id}` · cycle `{slot.cycle_id}`",
+            f"{environment.skill.words} · `{env_id}` · "
+            f"[cycle {progress.cycle.number}](/artifacts/key/cycle-{progress.cycle.number:04d})",
             f"**Chain** document `{slot.document_id}` → slot `{slot.slot_id}` → attempts → `{env_id}`"
             + (f" → hint `{hint.hint_id}`" if hint else "")
             + f" → {len(progress.episodes(env_id))} episodes. `spade lineage {env_id}` prints all of it.",
@@ -155,4 +186,4 @@ def _ended(episode: Episode | None) -> str:
         return "not played"
     if episode.return_ is None:
         return episode.outcome.value
-    return f"{'won' if episode.won else 'lost'} {episode.return_:.2f} in {len(episode.turns)}"
+    return f"{'won' if episode.won else 'lost'} {episode.return_:.2f} in {len(episode.turns)} turns"

@@ -117,6 +117,7 @@ class WholeFactoryModel:
     def _design(self, request: Request) -> str:
         self._designs += 1
         program = dial_lock(dials=2 + self._designs % 3, turns=5 + self._designs % 21)
+        program = f"{program}\n\nSERIAL = {self._designs}"
         if self._designs % 2:
             program = program.replace("reward, True, False", "0.0, True, False")
         return f"<think>A lock.</think>\n```python\n{program}\n```"
