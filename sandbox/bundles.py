@@ -92,7 +92,7 @@ def _read(received: tuple[int, bytes], asked: Sequence[tuple[int, bytes]]) -> li
     replies = []
     for (question, part), answer in zip(asked, answers, strict=False):
         if question == frames.PLAY_MANY:
-            replies.append(read_batch(*answer, frames.COUNT.unpack_from(part)[0]))
+            replies.append(read_batch(*answer, frames.count_of(part)))
         else:
             replies.append(read_reply(*answer, question))
         if replies[-1].outcome not in ALIVE and len(replies) < len(answers):

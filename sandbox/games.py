@@ -138,7 +138,11 @@ class LocalGame:
         except GeneratorExit:
             self.abandon()
             raise
-        return Reply(last.outcome, steps=tuple(played), detail=last.detail, seconds=time.monotonic() - started)
+        seconds = time.monotonic() - started
+        if len(played) == len(last.steps):
+            object.__setattr__(last, "seconds", seconds)  # ours alone until it is handed on
+            return last
+        return Reply(last.outcome, steps=tuple(played), detail=last.detail, seconds=seconds)
 
     def failing(self, error: Exception, started: float) -> Waiting[Reply]:
         """What a broken call means, once the process is surely gone."""

@@ -2,7 +2,9 @@
 
 import math
 import struct
+from collections.abc import Callable, Iterable
 from itertools import repeat
+from typing import Any
 
 from sandbox.driver import frames
 from spade.outcomes import CallOutcome, Reply, Step
@@ -24,23 +26,12 @@ FLAGS = ((False, False), (True, False), (False, True), (True, True))
 
 
 _new = object.__new__
-_step_fields = tuple(getattr(Step, name).__set__ for name in Step.__slots__)
+_new_tuple: Callable[[type[Step], Iterable[Any]], Step] = tuple.__new__
 _reply_fields = tuple(getattr(Reply, name).__set__ for name in Reply.__slots__)
 
 
-def step_of(observation: str, reward: float, terminated: bool, truncated: bool) -> Step:
-    """`Step(...)`, without the detour that a frozen record makes for each field: it is most of the cost of a batch."""
-    step = _new(Step)
-    set_observation, set_reward, set_terminated, set_truncated = _step_fields
-    set_observation(step, observation)
-    set_reward(step, reward)
-    set_terminated(step, terminated)
-    set_truncated(step, truncated)
-    return step
-
-
 def stepped(step: Step, seconds: float) -> Reply:
-    """`Reply(OK, steps=(step,), seconds=seconds)`, as directly."""
+    """`Reply(OK, steps=(step,), seconds=seconds)`, without the detour that a frozen record makes for each field."""
     reply = _new(Reply)
     set_outcome, set_observation, set_steps, set_actions, set_detail, set_seconds = _reply_fields
     set_outcome(reply, CallOutcome.OK)
@@ -101,7 +92,7 @@ def read_step(body: bytes) -> Step:
     reward, flags = frames.STEP.unpack_from(body)
     if flags > 3 or not math.isfinite(reward):
         raise BadFrame(f"a step with reward {reward} and flags {flags}")
-    return step_of(read_observation(body[frames.STEP.size :]), reward, *FLAGS[flags])
+    return Step(read_observation(body[frames.STEP.size :]), reward, *FLAGS[flags])
 
 
 def read_actions(body: bytes) -> tuple[str, ...]:
@@ -121,7 +112,7 @@ def read_batch(kind: int, body: bytes, asked: int) -> Reply:
     if kind != frames.STEPPED_MANY or len(body) < frames.BATCH.size:
         raise BadFrame(f"a reply of kind {kind} to a batch")
     count, ending, flags, size = frames.BATCH.unpack_from(body)
-    texts_at = frames.BATCH.size + 12 * count
+    texts_at = frames.BATCH.size + 8 * count
     if count > asked or flags > 3 or len(body) < texts_at + size:
         raise BadFrame(f"a batch of {count} steps to {asked} actions, with flags {flags}")
     steps = read_steps(body, count, flags, body[texts_at : texts_at + size])
@@ -134,19 +125,23 @@ def read_batch(kind: int, body: bytes, asked: int) -> Reply:
     return Reply(CallOutcome.OK, steps=steps)
 
 
-def read_steps(body: bytes, count: int, flags: int, text: bytes) -> tuple[Step, ...]:
+def read_steps(body: bytes, count: int, flags: int, texts: bytes) -> tuple[Step, ...]:
     """The steps of a batch whose head has been read. The flags are the last step's; the others did not end anything."""
-    numbers = struct.unpack_from(f"<{count}d{count}I", body, frames.BATCH.size)
-    rewards, lengths = numbers[:count], numbers[count:]
-    if not all(map(math.isfinite, rewards)):
+    rewards = struct.unpack_from(f"<{count}d", body, frames.BATCH.size)
+    if not math.isfinite(sum(rewards)) and not all(map(math.isfinite, rewards)):
         raise BadFrame("a batch with a reward that is not finite")
     try:
-        observations = frames.split_text(read_text(text), lengths)
+        observations = frames.unpack_texts(texts, count)
     except ValueError as error:
         raise BadFrame(f"a batch with {error}") from error
-    if len(text) > frames.MAX_OBSERVATION and any(len(each.encode()) > frames.MAX_OBSERVATION for each in observations):
+    if len(observations) != count:
+        raise BadFrame(f"a batch of {count} steps with {len(observations)} observations")
+    if len(texts) > frames.MAX_OBSERVATION and any(
+        len(each.encode()) > frames.MAX_OBSERVATION for each in observations
+    ):
         raise BadFrame("a batch with an observation over the limit")
-    steps = list(map(step_of, observations, rewards, repeat(False), repeat(False)))
+    fields = zip(observations, rewards, repeat(False), repeat(False), strict=False)
+    steps = list(map(_new_tuple, repeat(Step), fields))
     if steps and flags:
-        steps[-1] = step_of(observations[-1], rewards[-1], *FLAGS[flags])
+        steps[-1] = Step(observations[-1], rewards[-1], *FLAGS[flags])
     return tuple(steps)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class CallOutcome(StrEnum):
@@ -53,9 +54,11 @@ class EpisodeOutcome(StrEnum):
         return self in (EpisodeOutcome.SANDBOX_LOST, EpisodeOutcome.MODEL_ERROR)
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """What `step` returned, type-checked: the five values of the contract less `info`."""
+class Step(NamedTuple):
+    """What `step` returned, type-checked: the five values of the contract less `info`.
+
+    A named tuple, since they are made by the million: a frozen dataclass takes four times as long to make.
+    """
 
     observation: str
     reward: float

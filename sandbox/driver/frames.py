@@ -16,8 +16,8 @@ COUNT = struct.Struct("<I")
 STEP = struct.Struct("<dB")
 """Reward and flags (1 terminated, 2 truncated), before the observation."""
 BATCH = struct.Struct("<IBBI")
-"""How many steps, how it ended (0, `CUT` or the kind of a failure), flags of the last step, bytes of all observations
-together. Then rewards, lengths in characters, observations, and the words of the failure."""
+"""How many steps, how it ended (0, `CUT` or the kind of a failure), flags of the last step, bytes of the observations
+(a list of texts). Then rewards, that list, and the words of the failure."""
 
 PART = struct.Struct("<BI")
 """Kind and length of one request, or one reply, in a bundle."""
@@ -44,6 +44,9 @@ CUT = 255
 
 TERMINATED, TRUNCATED = 1, 2
 
+SEPARATOR = "\0"
+MEASURED = 1 << 31
+
 
 def frame(sequence: int, kind: int, body: bytes) -> bytes:
     """One frame, ready to be written."""
@@ -51,24 +54,42 @@ def frame(sequence: int, kind: int, body: bytes) -> bytes:
 
 
 def pack_texts(texts: Sequence[str]) -> bytes:
-    """Texts as `count | lengths in characters | all of them`."""
+    """Texts as `count | all of them with NULs between`; where one holds a NUL, or there is none, as `count + MEASURED |
+    lengths in characters | all of them`. Cutting at a character costs a third of cutting by lengths."""
+    joined = SEPARATOR.join(texts)
+    if texts and joined.count(SEPARATOR) == len(texts) - 1:
+        return COUNT.pack(len(texts)) + joined.encode()
     lengths = struct.pack(f"<{len(texts)}I", *map(len, texts))
-    return COUNT.pack(len(texts)) + lengths + "".join(texts).encode()
+    return COUNT.pack(len(texts) | MEASURED) + lengths + "".join(texts).encode()
 
 
 def unpack_texts(body: bytes, most: int) -> list[str]:
     """The reverse of `pack_texts`. Raises `ValueError` on anything else, or on more than `most` texts."""
     if len(body) < COUNT.size:
         raise ValueError("a list without its count")
-    (count,) = COUNT.unpack_from(body)
-    if count > most or len(body) < COUNT.size + 4 * count:
+    (head,) = COUNT.unpack_from(body)
+    count = head & ~MEASURED
+    if count > most:
         raise ValueError(f"a list of {count} texts")
+    if head & MEASURED:
+        return cut_by_length(body, count)
+    texts = body[COUNT.size :].decode().split(SEPARATOR, count)
+    if len(texts) != count:
+        raise ValueError(f"a list of {count} texts that has more or fewer")
+    return texts
+
+
+def count_of(body: bytes) -> int:
+    """How many texts a body of `pack_texts` holds."""
+    return int(COUNT.unpack_from(body)[0] & ~MEASURED)
+
+
+def cut_by_length(body: bytes, count: int) -> list[str]:
+    """Texts whose lengths come before them. Raises `ValueError` unless they add up."""
+    if len(body) < COUNT.size + 4 * count:
+        raise ValueError("a list cut short")
     lengths = struct.unpack_from(f"<{count}I", body, COUNT.size)
-    return split_text(body[COUNT.size + 4 * count :].decode(), lengths)
-
-
-def split_text(text: str, lengths: Sequence[int]) -> list[str]:
-    """Cut a text into pieces of these lengths. Raises `ValueError` unless they add up."""
+    text = body[COUNT.size + 4 * count :].decode()
     if sum(lengths) != len(text):
         raise ValueError("lengths that do not add up")
     pieces, at = [], 0

@@ -161,14 +161,13 @@ class Batch:
 
     def pack(self) -> bytes:
         try:
-            text = "".join(self.observations).encode()
+            texts = frames.pack_texts(self.observations)
         except UnicodeEncodeError:
             self.cut_at_surrogate()
-            text = "".join(self.observations).encode()
+            texts = frames.pack_texts(self.observations)
         count = len(self.observations)
-        head = frames.BATCH.pack(count, self.ending, self.flags, len(text))
-        numbers = struct.pack(f"<{count}d{count}I", *self.rewards, *map(len, self.observations))
-        return b"".join((head, numbers, text, self.detail))
+        head = frames.BATCH.pack(count, self.ending, self.flags, len(texts))
+        return b"".join((head, struct.pack(f"<{count}d", *self.rewards), texts, self.detail))
 
     def cut_at_surrogate(self) -> None:
         """Keep the steps before the first text that cannot be encoded; that one is the failure."""

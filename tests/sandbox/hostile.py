@@ -324,9 +324,11 @@ def crashes_and_protocol() -> Iterator[Hostile]:
     for name, body in {
         "a million steps": "struct.pack('<IIBIBBI', 15, 3, 4, 10 ** 6, 0, 0, 0)",
         "too few steps": "struct.pack('<IIBIBBI', 15, 3, 4, 0, 0, 0, 0)",
-        "lengths that lie": "struct.pack('<IIBIBBIdI', 27, 3, 4, 1, 0, 0, 0, 1.0, 10 ** 9)",
-        "not a number": "struct.pack('<IIBIBBIdI', 27, 3, 4, 1, 0, 0, 0, math.nan, 0)",
-        "strange flags": "struct.pack('<IIBIBBIdI', 27, 3, 4, 1, 0, 9, 0, 1.0, 0)",
+        "lengths that lie": "struct.pack('<IIBIBBIdII', 31, 3, 4, 1, 0, 0, 8, 1.0, 1 | 1 << 31, 10 ** 9)",
+        "more texts than steps": "struct.pack('<IIBIBBIdI', 29, 3, 4, 1, 0, 0, 6, 1.0, 1) + bytes(2)",
+        "a list that never ends": "struct.pack('<IIBIBBIdI', 27, 3, 4, 1, 0, 0, 4, 1.0, 2 ** 31 - 1)",
+        "not a number": "struct.pack('<IIBIBBIdI', 27, 3, 4, 1, 0, 0, 4, math.nan, 1)",
+        "strange flags": "struct.pack('<IIBIBBIdI', 27, 3, 4, 1, 0, 9, 4, 1.0, 1)",
     }.items():
         forged = stepping(f"forged batch: {name}", f"os.write(3, {body})\nwhile True: pass", PROTOCOL)
         yield Hostile(forged.name, forged.program, forged.ends, batched=True)
