@@ -62,7 +62,8 @@ class Asked:
 class Episode:
     """One play, ended. `return_` and `won` are None when nothing was measured; `detail` then says why.
 
-    `system` is the system message the agent had, empty when there was none.
+    `system` is the system message the agent had, empty when there was none; `isolation` the level that the program ran
+    at (`unsafe`, `confined`, `namespaced`, `vm`).
     """
 
     asked: Asked
@@ -77,6 +78,7 @@ class Episode:
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
     system: str = ""
+    isolation: str = ""
 
     @property
     def episode_id(self) -> str:

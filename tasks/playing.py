@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from prefect import task
 from prefect.cache_policies import NO_CACHE
@@ -103,8 +103,12 @@ async def _play_one(factory: Factory, plan: ArmPlan, asked: Asked) -> Episode:
         for _ in range(TRIES - 1):
             episode = await _try(factory, plan, policy, asked)
             if not episode.outcome.worth_retrying:
-                return episode
-        return await _try(factory, plan, policy, asked)
+                return _stamped(episode, factory)
+        return _stamped(await _try(factory, plan, policy, asked), factory)
+
+
+def _stamped(episode: Episode, factory: Factory) -> Episode:
+    return replace(episode, isolation=factory.sandbox.level.name.lower())
 
 
 async def _try(factory: Factory, plan: ArmPlan, policy: Policy, asked: Asked) -> Episode:

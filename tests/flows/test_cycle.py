@@ -109,7 +109,10 @@ def test_every_record_of_the_chain_is_stored(finished: tuple[Path, CycleSummary,
         table: catalog.query(f"select count(*) as n from {table}")[0]["n"]
         for table in ("cycles", "documents", "slots", "environments", "scores", "episodes", "decisions", "summaries")
     }
+    levels = {row["isolation"] for row in catalog.query("select distinct isolation from episodes")}
     catalog.close()
+    assert levels <= {"confined", "namespaced"}
+    assert levels
     assert counts == {
         "cycles": 1,
         "documents": 3,

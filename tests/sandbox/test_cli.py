@@ -38,13 +38,24 @@ def test_try_as_json_holds_calls_and_isolation(program: Path) -> None:
     assert tried["isolation"]["level"] in {"confined", "namespaced"}
 
 
-def test_try_shows_why_a_program_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "latin.py"
-    path.write_bytes(running().encode() + b"# caf\xe9")
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        (running().encode() + b"# caf\xe9", "not valid UTF-8"),
+        (b"\xff\xfe" + running().encode("utf-16-le"), "not valid UTF-8"),
+        (running().encode() + b"# \0", "NUL"),
+        (running().encode() + b"#" * 65_536, "at most 65536 are allowed"),
+        (b"", "exactly one class"),
+    ],
+)
+def test_try_shows_why_a_program_is_refused(program: bytes, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "odd.py"
+    path.write_bytes(program)
     done = run(sandbox_app, ["try", str(path)])
 
     assert done.exit_code == 1
-    assert "not valid UTF-8" in done.stdout
+    assert "open: env_protocol" in done.stdout
+    assert words in done.stdout
 
 
 @pytest.mark.parametrize("arguments", [["/nonexistent.py"], ["README.md", "--required-level", "vm"]])

@@ -1,6 +1,7 @@
 """Levels are computed from what works, tested by trying, and refused when too low."""
 
 import sys
+from typing import Literal
 
 import pytest
 
@@ -68,6 +69,24 @@ def test_a_missing_layer_comes_with_its_remedy(reason: str, remedy: str) -> None
     assert remedy in missing_layers({"bubblewrap": reason})["bubblewrap"]
 
 
+@pytest.mark.parametrize(
+    ("layer", "remedy"),
+    [("landlock", "Linux 5.13"), ("own_user", "CAP_SETUID"), ("control_group", "Delegate=yes")],
+)
+def test_other_layers_have_remedies_too(layer: str, remedy: str) -> None:
+    assert remedy in missing_layers({layer: "not there"})[layer]
+
+
+@pytest.mark.parametrize("kind", ["local", "auto"])
+def test_other_systems_are_sent_to_linux_or_to_e2b(
+    kind: Literal["local", "auto"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.delenv("E2B_API_KEY", raising=False)
+    with pytest.raises(Abort, match=r"no local sandbox on darwin.*e2b"), open_sandbox(SandboxSettings(kind=kind)):
+        pass
+
+
 @pytest.fixture
 def no_bubblewrap(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a machine without it: it is looked for on the path and beside the interpreter."""
@@ -93,8 +112,18 @@ def test_a_level_that_is_not_reached_is_refused_with_what_is_missing() -> None:
         pass
 
 
-def test_e2b_is_refused_without_its_extra() -> None:
-    with pytest.raises(Abort, match="e2b"), open_sandbox(SandboxSettings(kind="e2b")):
+def test_e2b_is_refused_without_its_extra_or_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("E2B_API_KEY", raising=False)
+    with pytest.raises(Abort, match=r"spade-factory\[e2b\]|E2B_API_KEY"), open_sandbox(SandboxSettings(kind="e2b")):
+        pass
+
+
+def test_a_level_out_of_reach_names_e2b_as_a_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("E2B_API_KEY", raising=False)
+    with (
+        pytest.raises(Abort, match=r"required_level is vm.*rent machines"),
+        open_sandbox(SandboxSettings(required_level="vm")),
+    ):
         pass
 
 
