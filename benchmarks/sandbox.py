@@ -120,11 +120,30 @@ def alone(tier: Tier, effort: Effort) -> Figures:
         for _ in range(8 * effort.steps // len(BATCH)):
             game.steps(BATCH)
         batches.append(8 * effort.steps / (time.perf_counter() - began))
+    shared = on_one_core(game, effort)
     core.close()
     return {
         "blocking_steps_per_second_1": statistics.median(rates),
+        "one_core_steps_per_second_1": shared,
         "blocking_batched_steps_per_second_1": statistics.median(batches),
     }
+
+
+def on_one_core(game: LocalGame, effort: Effort) -> float:
+    """Single steps per second with host and program held on one core, as where cores are handed out to processes."""
+    cores = os.sched_getaffinity(0)
+    try:
+        for pid in (0, pid_behind(game.child.pidfd)):
+            os.sched_setaffinity(pid, {min(cores)})
+        rates = []
+        for _ in range(effort.repeats):
+            began = time.perf_counter()
+            for _ in range(effort.steps):
+                game.step("abc")
+            rates.append(effort.steps / (time.perf_counter() - began))
+        return statistics.median(rates)
+    finally:
+        os.sched_setaffinity(0, cores)
 
 
 def proportional_megabytes(game: LocalGame) -> float:
@@ -273,6 +292,41 @@ def ratios(result: dict[str, Any]) -> Figures:
     return found
 
 
+@dataclass(frozen=True)
+class Target:
+    """What a figure should reach: at most or at least so much."""
+
+    name: str
+    unit: str
+    most: float | None = None
+    least: float | None = None
+
+    def row(self, value: float) -> dict[str, Any]:
+        wanted = self.most if self.most is not None else self.least
+        ok = wanted is None or (value <= wanted if self.most is not None else value >= wanted)
+        return {"name": self.name, "value": round(value, 3), "unit": self.unit, "target": wanted, "ok": ok}
+
+
+TARGETS = (
+    Target("cold_start_ms", "ms", most=3.5),
+    Target("warm_start_ms", "ms", most=1.0),
+    Target("cold_kill_ms", "ms", most=5.0),
+    Target("one_core_steps_per_second_1", "steps/s", least=40_000),
+    Target("steps_per_second_8", "steps/s", least=40_000),
+    Target("steps_per_second_32", "steps/s", least=40_000),
+    Target("batched_steps_per_second_32", "steps/s", least=500_000),
+    Target("memory_mb_32", "MB", most=4.0),
+    Target("seconds_until_150_are_up", "s"),
+    Target("steps_1_over_openenv", "x", least=5.0),
+)
+
+
+def rows(result: dict[str, Any]) -> list[dict[str, Any]]:
+    """The best tier's figures beside what they should reach, those that were measured."""
+    figures = next(result[tier] for tier in TIERS if isinstance(result[tier], dict)) | result["ratios"]
+    return [target.row(figures[target.name]) for target in TARGETS if target.name in figures]
+
+
 def table(result: dict[str, Any]) -> str:
     lines = [f"{result['date']}, {result['machine']}, load {result['load']:.1f}", ""]
     for name in (*TIERS, "fresh_process", "openenv", "ratios"):
@@ -281,6 +335,9 @@ def table(result: dict[str, Any]) -> str:
             lines += [f"{name}: {figures}", ""]
             continue
         lines += [name, *(f"  {what:34s} {value:>14,.2f}" for what, value in figures.items()), ""]
+    for row in rows(result):
+        sign = "" if row["target"] is None else f"target {row['target']:g}: {'yes' if row['ok'] else 'NO'}"
+        lines.append(f"  {row['name']:34s} {row['value']:>14,.2f} {row['unit']:8s} {sign}")
     return "\n".join(lines)
 
 
@@ -290,7 +347,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
     given = parser.parse_args()
     result = measure(QUICK if given.quick else FULL)
-    print(json.dumps(result, indent=2) if given.json else table(result))
+    print(json.dumps({"rows": rows(result)} | result, indent=2) if given.json else table(result))
 
 
 if __name__ == "__main__":
