@@ -40,6 +40,8 @@ KINDS = (
     Kind("ep", "episode", "episodes", "episode_id", _PLAY, "round, play, arm"),
     Kind("decision", "decision", "decisions", "decision_id", "pool || if(kept, ' kept', ': ' || reason)"),
     Kind("row", "dataset row", "dataset_rows", "row_id", "'#' || index || ' ' || split", "index"),
+    Kind("batch", "batch", "train_batches", "batch_id", "samples || ' samples, round ' || round || ', ' || weights"),
+    Kind("ckpt", "checkpoint", "checkpoints", "checkpoint_id", "'update ' || update || ' of ' || base", "update"),
     Kind("dataset", "dataset", "datasets", "dataset_id", "name || ' · ' || kind || ', ' || rows || ' rows'"),
 )
 _BY_PREFIX = {kind.prefix: kind for kind in KINDS}
@@ -71,6 +73,9 @@ EDGES = (
     Edge("ep", "row", "dataset_rows", "episode_id", "row_id"),
     Edge("ep", "row", "dataset_rows", "paired_episode_id", "row_id", "paired_episode_id <> ''"),
     Edge("row", "dataset", "dataset_rows", "row_id", "dataset_id"),
+    Edge("ep", "batch", "train_rows", "subject_id", "batch_id", "role = 'agent'"),
+    Edge("attempt", "batch", "train_rows", "subject_id", "batch_id", "role = 'designer'"),
+    Edge("batch", "ckpt", "checkpoints", "batch_id", "checkpoint_id"),
 )
 
 

@@ -20,6 +20,7 @@ from spade.episodes import Episode
 from spade.errors import Skip
 from spade.hints import Hint
 from spade.identity import digest
+from spade.learning import BatchRecord, Checkpoint, Trained
 from spade.scores import Score
 from spade.slots import Cycle, Slot
 from spade.summary import CycleSummary
@@ -194,6 +195,9 @@ SCORES = Table("scores", Score, ("cycle_id", "env_id", "variant"), part="cycle_i
 DECISIONS = Table("decisions", Decision, ("decision_id",), ("decision_id",))
 SUMMARIES = Table("summaries", CycleSummary, ("cycle_id",), part="cycle_id")
 SPENDINGS = Table("spendings", Spending, ("spending_id",), ("spending_id",))
+TRAIN_BATCHES = Table("train_batches", BatchRecord, ("batch_id",), part="cycle_id")
+TRAIN_ROWS = Table("train_rows", Trained, ("batch_id", "subject_id"))
+CHECKPOINTS = Table("checkpoints", Checkpoint, ("checkpoint_id",), ("checkpoint_id",))
 DATASETS = Table("datasets", Dataset, ("dataset_id",), ("dataset_id",))
 DATASET_ROWS = Table("dataset_rows", DatasetRow, ("row_id",), ("row_id",))
 
@@ -213,6 +217,9 @@ TABLES: Mapping[str, Table[Any]] = {
         DECISIONS,
         SUMMARIES,
         SPENDINGS,
+        TRAIN_BATCHES,
+        TRAIN_ROWS,
+        CHECKPOINTS,
         DATASETS,
         DATASET_ROWS,
     )

@@ -12,6 +12,7 @@ from flows.model_cli import fetch_model, serve_model
 from flows.operations_cli import export, maintain, status, up
 from flows.ratings_cli import ratings
 from flows.sandbox_cli import doctor, sandbox_app
+from flows.training_cli import self_play, train
 from spade.errors import SpadeError
 
 app = typer.Typer(
@@ -104,6 +105,8 @@ app.command(rich_help_panel=RUN)(up)
 app.command(rich_help_panel=LOOK)(status)
 app.command(rich_help_panel=RUN)(export)
 app.command(rich_help_panel=RUN)(maintain)
+app.command(rich_help_panel=RUN)(train)
+app.command("self-play", rich_help_panel=RUN)(self_play)
 for command in (lineage, show, ratings, sql):
     app.command(rich_help_panel=LOOK)(command)
 app.add_typer(corpus_app, name="corpus", rich_help_panel=CHECK)

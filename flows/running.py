@@ -25,19 +25,35 @@ def run_cycles(*, cycles: int, profile: str | None, home: Path | None, **flags: 
     with prefect_server(settings.home):
         summaries = _run_flow(console, settings, cycles=cycles, profile=settings.profile, home=place, **flags)
     for summary in summaries:
-        _print_summary(console, summary)
+        print_summary(console, summary)
     _print_places(console, settings, summaries)
 
 
+def run_watched(flow: Any, *, profile: str | None, home: Path | None, **parameters: Any) -> list[dict[str, Any]]:
+    """Any flow of these settings under the progress display and a Prefect server of the folder's own."""
+    console, place = Console(), str(home) if home else None
+    settings = load_settings(profile, {"home": place} if place else {})
+    console.print(f"Profile {settings.profile}, artifacts in {settings.home}/", highlight=False)
+    with prefect_server(settings.home):
+        return watched(console, settings, flow, profile=settings.profile, home=place, **parameters)
+
+
 def _run_flow(console: Console, settings: FactorySettings, **parameters: Any) -> list[dict[str, Any]]:
-    from flows.generate import WATCHER, generate
+    from flows.generate import generate
+
+    return watched(console, settings, generate, **parameters)
+
+
+def watched(console: Console, settings: FactorySettings, flow: Any, **parameters: Any) -> list[dict[str, Any]]:
+    """The flow's result, its events shown as they come."""
+    from flows.generate import WATCHER
 
     _log_to_file(settings.home / "logs" / "run.log")
     watcher = ProgressWatcher(console, plain=not console.is_terminal)
     with watcher.showing():
         WATCHER.set(watcher)
         try:
-            return asyncio.run(generate(**parameters))
+            return list(asyncio.run(flow(**parameters)))
         finally:
             flush_prefect()
 
@@ -51,7 +67,7 @@ def _log_to_file(path: Path) -> None:
         logging.getLogger(name).addHandler(handler)
 
 
-def _print_summary(console: Console, summary: dict[str, Any]) -> None:
+def print_summary(console: Console, summary: dict[str, Any]) -> None:
     table = Table(title=f"Cycle {summary['number']} ({summary['cycle_id']})", show_header=False, title_justify="left")
     table.add_column(style="bold")
     table.add_column()

@@ -94,6 +94,18 @@ class ProgressWatcher:
     def _on_blocked(self, subject: str, *, why: str) -> None:
         self._console.print(f"[yellow]No dataset:[/yellow] {escape(why)}", highlight=False)
 
+    def _on_pending(self, subject: str, *, count: int, limit: int | None) -> None:
+        wanted = count if limit is None else min(count, limit)
+        self._console.print(f"{count} rounds to learn from; {wanted} updates now", highlight=False)
+        self._totals["updates"] = wanted
+        self._bars["updates"] = self._progress.add_task("updates", total=wanted, note="")
+
+    def _on_updated(self, subject: str, *, number: int, seconds: float, **figures: float) -> None:
+        said = ", ".join(f"{name} {value:.3f}" for name, value in figures.items())
+        if "updates" in self._bars:
+            self._progress.advance(self._bars["updates"])
+        self._console.print(f"  update {number} from {subject} in {seconds:.1f} s: {said}", highlight=False)
+
     def _on_scored(self, subject: str) -> None:
         self._advance("scores")
 

@@ -12,6 +12,7 @@ from torch import Tensor
 from inference.in_process.choosing import Choosers
 from inference.in_process.decoding import Job, run
 from inference.in_process.recall import Recall
+from inference.in_process.rendering import Renderer
 from spade.errors import Skip
 from spade.messages import Completion, Request, Role, Tokens, Usage
 
@@ -49,6 +50,7 @@ class TorchEngine:
         self._weights = weights
         self._recall = Recall(size.recalled)
         vocabulary = int(self.models[AGENT].get_output_embeddings().weight.shape[0])
+        self._renderer = Renderer(tokenizer)
         self._choosers = Choosers(tokenizer, vocabulary)
         eos = self.models[AGENT].generation_config.eos_token_id if self.models[AGENT].generation_config else None
         listed = eos if isinstance(eos, list) else [eos]
@@ -129,14 +131,11 @@ class TorchEngine:
                 waiting.done.set_result(self._completion(waiting, job))
 
     def _job(self, request: Request) -> Job | None:
-        said = [message.wire() for message in request.messages]
-        tools = list(request.tools) or None
-        text = self.tokenizer.apply_chat_template(said, tools=tools, tokenize=False, add_generation_prompt=True)
-        ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
+        ids = self._renderer.ids([message.wire() for message in request.messages], request.tools)
         if len(ids) + 1 >= self.size.context:
             return None
         chooser = self._choosers.of(request.guide) if request.guide else None
-        return Job(list(ids), request.sampling, self._stops, chooser)
+        return Job(ids, request.sampling, self._stops, chooser)
 
     def _completion(self, waiting: _Waiting, job: Job) -> Completion:
         output = job.output[:-1] if job.output and job.output[-1] in self._stops else job.output

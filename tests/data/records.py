@@ -9,6 +9,7 @@ from spade.documents import Document
 from spade.environments import Environment
 from spade.episodes import Arm, Asked, Episode, Turn
 from spade.hints import Hint
+from spade.learning import BatchRecord, Checkpoint, Trained
 from spade.messages import Completion, Message, Role, Sampling, Tokens, Usage
 from spade.outcomes import EpisodeOutcome
 from spade.scores import score
@@ -88,6 +89,10 @@ def chain(catalog: Catalog, cycle_number: int = 0, plays: int = 3) -> tuple[Cycl
     catalog.append("scores", [score(cycle.cycle_id, env.env_id, episodes)])
     evidence = Evidence(frozenset(e.episode_id for e in episodes), frozenset({env.env_id}))
     catalog.append("decisions", decide(episodes, evidence))
+    batch = BatchRecord(f"batch-{cycle_number:016x}", cycle.cycle_id, 0, plays, 4 * plays, 0, 0, "tiny-1")
+    catalog.append("train_batches", [batch])
+    catalog.append("train_rows", [Trained(batch.batch_id, e.episode_id, Role.AGENT, env.env_id, 0.5) for e in plain])
+    catalog.append("checkpoints", [Checkpoint(1, batch.batch_id, "", "tiny", "0" * 12)])
     return cycle, env.env_id
 
 

@@ -49,6 +49,12 @@ def test_from_the_document_down_to_the_dataset(catalog: Catalog) -> None:
     assert len(refused) == 1
 
 
+def test_from_a_checkpoint_up_to_the_environments_it_learned_from(catalog: Catalog) -> None:
+    (checkpoint,) = catalog.query("select checkpoint_id from checkpoints")
+    kinds = {node.kind for node in walked(lineage(catalog, checkpoint["checkpoint_id"]).up.neighbours)}
+    assert {"batch", "ep", "env", "doc"} <= kinds
+
+
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.prefix)
 def test_every_kind_of_id_has_a_lineage_and_a_record(catalog: Catalog, kind: object) -> None:
     table, column = kind.table, kind.column  # type: ignore[attr-defined]

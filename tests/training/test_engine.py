@@ -13,6 +13,7 @@ torch = pytest.importorskip("torch", reason="needs the extra: spade-factory[trai
 pytest.importorskip("transformers", reason="needs the extra: spade-factory[train]")
 
 from inference.in_process.engine import Size, TorchEngine  # noqa: E402
+from inference.in_process.rendering import Renderer  # noqa: E402
 from spade.blueprints import blueprint_schema, parse_blueprint  # noqa: E402
 from spade.blueprints.mechanic import Blueprint  # noqa: E402
 from spade.episodes import Arm, Asked, Episode, ModelPolicy, play  # noqa: E402
@@ -167,3 +168,12 @@ def test_plays_become_samples_with_ratio_one_and_updates_flow_back() -> None:
     assert after == pytest.approx(learner.score([probe])[0], abs=1e-4)
     assert after != pytest.approx(before, abs=1e-4)
     assert {e.weights for e in plays(served, 2)} == {"w1"}
+
+
+def test_rendering_in_pieces_is_what_the_tokenizer_says() -> None:
+    renderer = Renderer(tokenizer())
+    said = [Message("user", "Guess a number.\n1 to 9"), Message("assistant", "\\boxed{5}"), Message("user", " lower. ")]
+    whole = tokenizer().apply_chat_template([m.wire() for m in said], tokenize=False, add_generation_prompt=True)
+    assert renderer._in_pieces
+    assert renderer._template is not None
+    assert renderer.ids([m.wire() for m in said]) == tokenizer()(whole, add_special_tokens=False)["input_ids"]

@@ -1,0 +1,1 @@
+"""The parts of benchmarks/coevolution.py: a world of blueprints, arms, runs, and their report."""
