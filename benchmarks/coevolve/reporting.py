@@ -1,0 +1,153 @@
+"""Tables out of results: the ledger, the curves, the paired differences, and what must hold."""
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from statistics import fmean, stdev
+from typing import Any
+
+Result = Mapping[str, Any]
+BASE = "fixed"
+GAIN = 0.08
+BAND_RATIO = 1.5
+VENDI_FLOOR = 0.03
+"""Vendi / n of 200 designs over six mechanics: one repeated design has 0.005, a single mechanic about 0.01 to 0.02."""
+ENTROPY_FLOOR = 1.0
+"""Nats over mechanic and size, of about 3 when even: below it the designs sit in fewer than three of twenty kinds."""
+
+
+def curve_mean(result: Result) -> float:
+    """Accuracy averaged over plays, by trapezoids between evaluations."""
+    points = [(p["episodes"], p["accuracy"]) for p in result["curve"]]
+    areas = [(b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in zip(points, points[1:], strict=False)]
+    return sum(areas) / (points[-1][0] - points[0][0])
+
+
+def third(result: Result, key: str, part: int) -> float:
+    """Mean of a window figure over the first (0) or last (2) third of the run."""
+    windows = result["windows"]
+    cut = len(windows) // 3
+    chosen = windows[:cut] if part == 0 else windows[-cut:]
+    values = [w[key] for w in chosen if w[key] is not None]
+    return fmean(values) if values else math.nan
+
+
+def differences(results: Sequence[Result], arm: str, of: Any) -> dict[int, float]:
+    """Arm less the fixed pool, for each seed that has both."""
+    by = {(r["arm"], r["seed"]): of(r) for r in results if r["done"]}
+    return {
+        seed: value - by[BASE, seed] for (name, seed), value in sorted(by.items()) if name == arm and (BASE, seed) in by
+    }
+
+
+def gain(result: Result) -> float:
+    return float(result["curve"][-1]["accuracy"] - result["curve"][0]["accuracy"])
+
+
+def end(result: Result) -> float:
+    return float(result["curve"][-1]["accuracy"])
+
+
+def print_report(results: Sequence[Result]) -> None:
+    _print_ledger(results)
+    _print_curves(results)
+    _print_differences(results)
+    print("| what must hold | value | aim | holds |\n|---|---|---|---|")
+    for row in rows_of(results):
+        shown = f"{row['value']:.3f}" if isinstance(row["value"], float) else row["value"]
+        print(f"| {row['name']} | {shown} | {row['target']} | {'yes' if row['ok'] else 'no'} |")
+
+
+def _print_ledger(results: Sequence[Result]) -> None:
+    print(
+        "| arm | seed | plays plain + hinted | gradient tokens | CPU s | refused | start | end | return start | return end |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for r in results:
+        first, last = r["curve"][0], r["curve"][-1]
+        state = "" if r["done"] else " (unfinished)"
+        print(
+            f"| {r['arm']}{state} | {r['seed']} | {r['plain']} + {r['hinted']} | {r['gradient_tokens']:,} "
+            f"| {r['cpu_seconds']:.0f} | {r['refused']} | {100 * first['accuracy']:.1f} | {100 * last['accuracy']:.1f} "
+            f"| {first['return']:.3f} | {last['return']:.3f} |"
+        )
+    print()
+
+
+def _print_curves(results: Sequence[Result]) -> None:
+    print("Accuracy (%) on held-out cells by plays so far:\n")
+    for r in results:
+        points = ", ".join(f"{p['episodes'] // 1000}k {100 * p['accuracy']:.1f}" for p in r["curve"])
+        print(f"- {r['arm']} {r['seed']}: {points}")
+    print()
+
+
+def _print_differences(results: Sequence[Result]) -> None:
+    print(f"| arm less {BASE}, points | end, by seed | mean ± SE | curve, by seed | mean ± SE |\n|---|---|---|---|---|")
+    for arm in sorted({r["arm"] for r in results} - {BASE}):
+        at_end, over = differences(results, arm, end), differences(results, arm, curve_mean)
+        if at_end:
+            print(f"| {arm} | {_listed(at_end)} | {_mean(at_end)} | {_listed(over)} | {_mean(over)} |")
+    print()
+
+
+def _listed(values: Mapping[int, float]) -> str:
+    return ", ".join(f"{seed}: {100 * value:+.1f}" for seed, value in values.items())
+
+
+def _mean(values: Mapping[int, float]) -> str:
+    listed = list(values.values())
+    error = stdev(listed) / math.sqrt(len(listed)) if len(listed) > 1 else math.nan
+    return f"{100 * fmean(listed):+.1f} ± {100 * error:.1f}"
+
+
+def rows_of(results: Sequence[Result]) -> list[dict[str, Any]]:
+    """What the benchmark requires, and what it aims at, as rows."""
+    done = [r for r in results if r["done"]]
+    arms: dict[str, list[Result]] = defaultdict(list)
+    for r in done:
+        arms[r["arm"]].append(r)
+    rows: list[dict[str, Any]] = []
+
+    def add(name: str, value: float, unit: str, target: Any, ok: bool) -> None:
+        rows.append({"name": name, "value": value, "unit": unit, "target": target, "ok": ok})
+
+    if BASE in arms:
+        pool = fmean(third(r, "band", 0) for r in arms[BASE])
+        for arm in (a for a in arms if a not in (BASE, "frozen")):
+            share = fmean(third(r, "band", 0) for r in arms[arm])
+            ratio = share / pool if pool else math.inf
+            add(
+                f"{arm}: band share in the first third, {share:.2f}, over the pool's {pool:.2f}",
+                ratio,
+                "ratio",
+                BAND_RATIO,
+                ratio >= BAND_RATIO,
+            )
+    for arm, runs in arms.items():
+        least = min(gain(r) for r in runs)
+        add(f"{arm}: least gain over the warm start", least, "accuracy", GAIN, least >= GAIN)
+        vendi = min((w["vendi"] for r in runs for w in r["windows"] if w["vendi"] is not None), default=math.nan)
+        add(f"{arm}: least Vendi / n", vendi, "share", VENDI_FLOOR, vendi >= VENDI_FLOOR)
+        entropy = min(w["entropy"] for r in runs for w in r["windows"][5:])
+        add(f"{arm}: least entropy of designs", entropy, "nats", ENTROPY_FLOOR, entropy >= ENTROPY_FLOOR)
+    for arm in (a for a in arms if a != BASE and BASE in arms):
+        at_end, over = differences(done, arm, end), differences(done, arm, curve_mean)
+        if at_end:
+            add(
+                f"{arm} less {BASE} at the end",
+                fmean(at_end.values()),
+                "accuracy",
+                0.03,
+                fmean(at_end.values()) >= 0.03,
+            )
+            add(
+                f"{arm} less {BASE} over the curve",
+                fmean(over.values()),
+                "accuracy",
+                0.03,
+                fmean(over.values()) >= 0.03,
+            )
+            positive = sum(v > 0 for v in at_end.values())
+            add(f"{arm}: seeds above {BASE} at the end", positive, f"of {len(at_end)}", 4, positive >= 4)
+    return rows
