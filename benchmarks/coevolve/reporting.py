@@ -3,6 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from statistics import fmean, stdev
 from typing import Any
 
@@ -19,7 +20,7 @@ ENTROPY_FLOOR = 1.0
 def curve_mean(result: Result) -> float:
     """Accuracy averaged over plays, by trapezoids between evaluations."""
     points = [(p["episodes"], p["accuracy"]) for p in result["curve"]]
-    areas = [(b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in zip(points, points[1:], strict=False)]
+    areas = [(b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in pairwise(points)]
     return sum(areas) / (points[-1][0] - points[0][0])
 
 
@@ -59,10 +60,9 @@ def print_report(results: Sequence[Result]) -> None:
 
 
 def _print_ledger(results: Sequence[Result]) -> None:
-    print(
-        "| arm | seed | plays plain + hinted | gradient tokens | CPU s | refused | start | end | return start | return end |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    columns = ("arm", "seed", "plays plain + hinted", "gradient tokens", "CPU s", "refused", "start", "end")
+    columns += ("return start", "return end")
+    print(f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
     for r in results:
         first, last = r["curve"][0], r["curve"][-1]
         state = "" if r["done"] else " (unfinished)"
