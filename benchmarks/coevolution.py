@@ -19,6 +19,7 @@ import os
 import pickle
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,9 @@ def prepared(home: Path, seeds: list[int], plays: int | None = None) -> None:
                 warm.warm_start(start, pickle.loads(stored.read_bytes()), seed, warm.Shape())
 
 
-def work(wanted: list[tuple[str, int]], plan: Plan, home: Path, until: float, plays: int | None) -> None:
+def work(
+    wanted: list[tuple[str, int]], plan: Plan, home: Path, until: float, plays: int | None, changed: dict[str, Any]
+) -> None:
     """One process: take one unfinished run after another until the time is up."""
     import torch
     import transformers
@@ -76,7 +79,7 @@ def work(wanted: list[tuple[str, int]], plan: Plan, home: Path, until: float, pl
                 continue
             prepared(home, [seed], plays)
             gates = json.loads((home / "gates.json").read_text("utf-8"))
-            run = Run(SETUPS[arm], seed, plan, folder, home / f"start-{seed}", gates)
+            run = Run(replace(SETUPS[arm], **changed), seed, plan, folder, home / f"start-{seed}", gates)
             play_run(run, until - time.monotonic())
 
 
@@ -99,6 +102,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=600.0)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--home", type=Path, default=HOME)
+    parser.add_argument("--set", default="", help="settings of every arm, such as agent_rate=1e-3; for tuning")
     parser.add_argument("--report", action="store_true")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--json", action="store_true")
@@ -121,14 +125,16 @@ def main() -> None:
 
 
 def run_all(args: argparse.Namespace, wanted: list[tuple[str, int]], plan: Plan) -> None:
+    changed = {name: json.loads(value) for name, value in (p.split("=") for p in args.set.split(",") if p)}
     until, plays = time.monotonic() + 60 * args.minutes, 600 if args.quick else None
     prepared(args.home, [], plays)
     if args.processes == 1:
-        work(wanted, plan, args.home, until, plays)
+        work(wanted, plan, args.home, until, plays, changed)
         return
     context = multiprocessing.get_context("spawn")
     workers = [
-        context.Process(target=work, args=(wanted, plan, args.home, until, plays)) for _ in range(args.processes)
+        context.Process(target=work, args=(wanted, plan, args.home, until, plays, changed))
+        for _ in range(args.processes)
     ]
     for worker in workers:
         worker.start()

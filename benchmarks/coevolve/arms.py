@@ -28,7 +28,7 @@ class Setup:
     mastered: float = 0.0
     entropy_target: float | None = 0.65
     """Nats a design token; an even designer has about 1.0."""
-    agent_rate: float = 4e-4
+    agent_rate: float = 1.5e-3
     designer_rate: float = 1e-3
     designer_steps: int = 4
     pool: int = 450

@@ -13,7 +13,7 @@ from spade.episodes import Arm, Asked, Episode, Hinted, ModelPolicy, Policy, pla
 from spade.gates import examine
 from spade.identity import seed_for
 from spade.messages import Completion, Message, Sampling
-from spade.ports import Limits, Model, Sandbox
+from spade.ports import Ask, BundleGame, Limits, Model, Sandbox
 from spade.settings import GateSettings
 from spade.verdicts import first_failure
 
@@ -111,6 +111,32 @@ async def even_plays(programs: Programs, cells: Sequence[Cell], seed: int) -> li
         for cell in cells[start : start + 128]:
             await programs.of(cell.environment().code)
         made += await asyncio.gather(*(one(start + n, c) for n, c in enumerate(cells[start : start + 128])))
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class SolvedPolicy:
+    """Says the solution, action by action."""
+
+    actions: tuple[str, ...]
+
+    async def act(self, messages: Sequence[Message]) -> Completion:
+        turn = sum(m.role == "assistant" for m in messages)
+        return Completion(f"\\boxed{{{self.actions[min(turn, len(self.actions) - 1)]}}}", "solution", "solution")
+
+
+async def solved_plays(programs: Programs, cells: Sequence[Cell], seed: int) -> list[Episode]:
+    """One play of each cell by its own solution."""
+    made = []
+    for number, cell in enumerate(cells):
+        environment = cell.environment()
+        start = seed_for(seed, "solved", number)
+        program = await programs.of(environment.code)
+        assert isinstance(program.game, BundleGame)
+        _, solution = await program.game.ask_many([Ask("reset", seed=start), Ask("solution")])
+        asked = Asked("solved", environment.env_id, 0, Arm.PLAIN, number, start)
+        policy = SolvedPolicy(solution.actions)
+        made.append(await play(SharedGame(program), policy, asked, "", max_turns=MAX_TURNS))
     return made
 
 

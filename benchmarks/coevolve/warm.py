@@ -1,5 +1,8 @@
 """The start of every arm: a tokenizer and a small transformer that know the worlds' words, little skill, and designs
-drawn evenly. Learned from plays of an even player: all tokens of its plays (how worlds answer), its wins weighing more.
+drawn evenly.
+
+Learned from plays of an even player (all tokens, so how worlds answer; its wins weigh more) and, as a stand-in for what
+a pretrained model brings, from the shortest solutions of the easiest cells where they can be read off what is shown.
 """
 
 import asyncio
@@ -9,10 +12,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from benchmarks.coevolve.playing import Gatekeeper, even_plays
+from benchmarks.coevolve.playing import Gatekeeper, even_plays, solved_plays
 from benchmarks.coevolve.sharing import Programs
 from benchmarks.coevolve.world import NAMES, Cell, Told, cells, corpus_words, design_messages, even_design
 from sandbox.opening import open_sandbox
+from spade.blueprints import MECHANICS
 from spade.episodes import Episode
 from spade.identity import rng_for
 from spade.messages import Message, Role
@@ -29,6 +33,14 @@ PLAYS = 9000
 WINS = 250
 """Wins kept of each mechanic; other plays are kept for how worlds answer."""
 OTHERS = 1200
+EASIEST = {
+    "grid_walk": {"size": (3,), "flags": (2,), "walls": (0,), "slack": (4, 8)},
+    "reach_target": {"buttons": ("step",), "targets": (3,), "presses": (1, 2)},
+    "machine": {"buttons": (2,), "goals": (2,), "table": ("shown",)},
+}
+"""Cells whose solutions are shown."""
+SHOWN = 200
+"""Solutions of each of these mechanics."""
 DESIGNS = 1200
 SIZE = 48
 SEEN = 0.08
@@ -62,9 +74,18 @@ async def gathered(folder: Path, seed: int = 0) -> list[Episode]:
         good = {n: [c for c in cells(n) if not c.held and not known[c.environment().env_id]] for n in NAMES}
         drawn = [rng.choice(good[NAMES[n % len(NAMES)]]) for n in range(PLAYS)]
         programs = Programs(sandbox, 160)
-        episodes = await even_plays(programs, drawn, seed)
+        episodes = chosen(await even_plays(programs, drawn, seed))
+        easy = [[c for c in good[name] if is_easiest(c)] for name in EASIEST]
+        shown = [rng.choice(some) for some in easy for _ in range(SHOWN)]
+        episodes += await solved_plays(programs, shown, seed)
         await programs.close()
-    return chosen(episodes)
+    return episodes
+
+
+def is_easiest(cell: Cell) -> bool:
+    knobs = (k.name for k in MECHANICS[cell.mechanic].knobs)
+    of = dict(zip(knobs, cell.values, strict=True))
+    return all(of[name] in allowed for name, allowed in EASIEST[cell.mechanic].items())
 
 
 def chosen(episodes: list[Episode]) -> list[Episode]:
