@@ -83,12 +83,14 @@ def _laid_out(tokenizer: Any, episode: Any) -> tuple[tuple[int, ...], tuple[int,
 def ours(folder: str, batch: str, updates: int, threads: int) -> None:
     """The child process that runs our update; prints one JSON line."""
     import torch
+    import transformers
 
     from training.batch_files import read_batch
     from training.learner import Learner
     from training.policy import open_policy
 
     torch.set_num_threads(threads)
+    transformers.utils.logging.disable_progress_bar()
     stored = read_batch(Path(batch))
     learner = Learner(open_policy(Path(folder), SETTINGS), SETTINGS)
     seconds, places = [], 0
@@ -184,6 +186,8 @@ def main() -> None:
     if args.ours:
         ours(*args.ours, args.updates, args.threads)
         return
+    if args.quick:
+        args.samples, args.updates = 16, 2
     with tempfile.TemporaryDirectory() as home:
         report(args, *measured(args, Path(home)))
 
