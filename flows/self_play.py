@@ -13,6 +13,7 @@ from flows.configuring import flags_of, load_settings
 from flows.generate import WATCHER, arm_plans, next_cycle, open_cycle
 from flows.opening import Parts, open_parts
 from flows.preflight import writable
+from flows.replaying import FIRST_INDEX, plan_replays, replayed_slots
 from flows.schooling import need_torch, open_engine, open_school
 from flows.train import finished_of
 from spade.auditing import hinted_environments
@@ -86,19 +87,22 @@ def for_self_play(settings: FactorySettings) -> FactorySettings:
 async def learn_cycle(parts: Parts, school: School, engine: "TorchEngine", cycle: Cycle) -> CycleSummary:
     """Make what is missing of one cycle, updates included, then close it with its summary."""
     started = time.monotonic()
-    factory = open_cycle(parts, cycle)
+    replays = plan_replays(parts, cycle)
+    factory = open_cycle(replays.parts, cycle)
     slots = factory.progress.slots
     settings = parts.settings.cycle
     factory.watcher.saw("cycle", cycle.cycle_id, number=cycle.number, slots=len(slots), plays=settings.plays)
     made = [m for m in await together(*(_designed(factory, slot) for slot in slots)) if m is not None]
     hinted = _audited(parts, cycle, made)
+    made += replayed_slots(factory, replays)
     for round_ in range(settings.rounds):
         await _play_round(factory, made, hinted, round_)
         finished = None
         if round_ == settings.rounds - 1:
             for slot, environment, written in made:
                 await score_and_remember(factory, slot, environment, written)
-                await show_environment(factory.progress, environment.env_id)
+                if slot.index < FIRST_INDEX:
+                    await show_environment(factory.progress, environment.env_id)
             finished = finished_of(factory.progress)
         if (cycle.cycle_id, round_) not in school.trained:
             batch = batch_for(school, cycle.cycle_id, round_, factory.progress.all_episodes(), finished)

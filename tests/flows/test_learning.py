@@ -129,3 +129,18 @@ def test_missing_tokens_are_refused_with_a_remedy(learned: Path, base: Path, tmp
     bare.append("episodes", [replace(e, turns=tuple(replace(t, tokens=None) for t in e.turns)) for e in episodes])
     with pytest.raises(Abort, match=r"missing tokens.*vLLM or the torch engine"):
         asyncio.run(train(profile="starter", base=f"path:{base}", home=str(tmp_path)))
+
+
+def test_remembered_environments_are_played_again(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a replay share the second cycle designs fewer and plays an environment of the first once more."""
+    monkeypatch.setenv("SPADE_TRAINING__REPLAY__IN_BAND", "0.5")
+    monkeypatch.setenv("SPADE_TRAINING__REPLAY__MASTERED", "0.5")
+    given: dict[str, Any] = {"base": f"path:{base}", "home": str(tmp_path), "slots": 2, "plays": 4, "rounds": 1}
+    asyncio.run(self_play(profile="starter", cycles=2, **given))
+    catalog = Catalog(tmp_path)
+    cycles = sorted(catalog.cycles(), key=lambda c: c.number)
+    envs = [{e.asked.env_id for e in catalog.episodes(cycle_id=c.cycle_id)} for c in cycles]
+    teachable = catalog.query(
+        "select 1 from scores where plain.win_rate between 0.15 and 1 and cycle_id = ?", [cycles[0].cycle_id]
+    )
+    assert bool(envs[0] & envs[1]) == bool(teachable)

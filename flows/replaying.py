@@ -1,0 +1,56 @@
+"""Which remembered environments a cycle of self-play plays again beside its new ones (`training.replay`)."""
+
+from dataclasses import dataclass, replace
+
+from flows.opening import Parts
+from spade.environments import Environment
+from spade.hints import Hint
+from spade.identity import rng_for, seed_for
+from spade.replay import Known, replayed
+from spade.slots import Cycle, Slot
+from tasks.factory import Factory
+
+FIRST_INDEX = 10_000
+"""Replayed environments have slot numbers from here, so that they are told apart in run names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replays:
+    """The environments of a cycle that are played again, and the parts with as many slots fewer."""
+
+    parts: Parts
+    environments: tuple[Environment, ...] = ()
+
+
+def plan_replays(parts: Parts, cycle: Cycle) -> Replays:
+    """A function of what earlier cycles stored, so a run that goes on plans the same again."""
+    share, slots = parts.settings.training.replay, parts.settings.cycle.slots
+    band, mastered = round(slots * share.in_band), round(slots * share.mastered)
+    if not band + mastered:
+        return Replays(parts)
+    rows = parts.catalog.query(
+        """select s.env_id, arg_max(s.plain.win_rate, c.number) as win_rate, max(c.number) as number
+        from scores as s join cycles as c using (cycle_id)
+        where c.settings_hash = ? and c.seed = ? and c.number < ? and s.plain.win_rate is not null
+        group by s.env_id order by s.env_id""",
+        [cycle.settings_hash, cycle.seed, cycle.number],
+    )
+    known = [Known(r["env_id"], r["win_rate"], r["number"]) for r in rows]
+    rng = rng_for(cycle.seed, "replay", cycle.number)
+    chosen = replayed(known, in_band=band, mastered=mastered, now=cycle.number, rng=rng)
+    found = {e.env_id: e for e in parts.catalog.environments(env_id=list(chosen))}
+    fewer = parts.settings.cycle.model_copy(update={"slots": max(1, slots - len(chosen))})
+    settings = parts.settings.model_copy(update={"cycle": fewer})
+    return Replays(replace(parts, settings=settings), tuple(found[env_id] for env_id in chosen))
+
+
+def replayed_slots(factory: Factory, replays: Replays) -> list[tuple[Slot, Environment, Hint | None]]:
+    """Each as an environment of the cycle, in a slot that is not stored: nothing was designed for it."""
+    cycle = factory.progress.cycle
+    made: list[tuple[Slot, Environment, Hint | None]] = []
+    for number, environment in enumerate(replays.environments):
+        factory.progress.keep_environment(environment)
+        seed = seed_for(cycle.seed, cycle.cycle_id, "replay", number)
+        slot = Slot(cycle.cycle_id, FIRST_INDEX + number, environment.setting, environment.skill, "", seed)
+        made.append((slot, environment, None))
+    return made
