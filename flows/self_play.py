@@ -31,7 +31,7 @@ from tasks.playing import play_arm
 from tasks.scoring import score_and_remember
 from tasks.showing import show_cycle, show_environment
 from tasks.together import together
-from tasks.training import School, batch_for, learn
+from tasks.training import School, batch_for, learn, warm_start
 
 if TYPE_CHECKING:
     from inference.in_process.engine import TorchEngine
@@ -68,6 +68,7 @@ async def self_play(  # noqa: PLR0913 - a deployment's form has one field a para
         from data.catalog import Catalog
 
         school = open_school(settings, Catalog(settings.home), WATCHER.get())
+        await warm_start(school)
         engine = open_engine(school)
         parts = await stack.enter_async_context(open_parts(settings, model=engine))
         for _ in range(cycles):

@@ -15,7 +15,7 @@ from flows.preflight import writable
 from flows.schooling import need_torch, open_school
 from spade.episodes import Arm
 from spade.slots import Cycle
-from tasks.training import Finished, School, batch_for, learn
+from tasks.training import Finished, School, batch_for, learn, warm_start
 
 
 def _run_name() -> str:
@@ -38,6 +38,7 @@ async def train(
     writable(settings.home)
     catalog = Catalog(settings.home)
     school = open_school(settings, catalog, WATCHER.get())
+    await warm_start(school)
     pending = pending_rounds(school)
     school.watcher.saw("pending", "rounds", count=len(pending), limit=updates)
     made = []

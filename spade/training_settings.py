@@ -71,6 +71,9 @@ class TrainingSettings(Settings):
     betas: tuple[float, float] = (0.9, 0.98)
     decay_updates: NonNegativeInt = 0
     """Updates over which learning rates fall to a tenth, linearly; 0 keeps them constant."""
+    warm_start_epochs: NonNegativeInt = 0
+    """How often curated positives are imitated before the first update; 0 leaves the warm start out."""
+    warm_start_rate: PositiveFloat = 1e-5
     average: float = Field(0.0, ge=0.0, lt=1.0)
     """Share of the old average kept per update in the averaged weights that play; 0 plays the last ones."""
     lora: LoraSettings | None = None

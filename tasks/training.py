@@ -12,6 +12,7 @@ from prefect.cache_policies import NO_CACHE
 
 from data.catalog import Catalog
 from spade.attempts import Attempt
+from spade.curation import Pool
 from spade.environments import Environment
 from spade.episodes import Episode
 from spade.frontier import Measured, Trackers, frontier_rewards
@@ -103,6 +104,32 @@ def batch_for(
         rounds, plays = school.settings.cycle.rounds, agent[1].records
         designer = designer_part(designs, school.limits, agent_samples=plays, rounds=rounds)
     return make_batch(agent, designer, cycles=[cycle_id], round=round_)
+
+
+@task(cache_policy=NO_CACHE, task_run_name="warm start")
+async def warm_start(school: School) -> "Saved | None":
+    """Imitate the curated positives so far, once, before the first update; None where there is nothing to do."""
+    from training.imitation import SIZE, imitate, positives
+
+    training = school.settings.training
+    if school.last is not None or not training.warm_start_epochs:
+        return None
+    kept = {d.episode_id for d in school.catalog.decisions(pool=Pool.POSITIVE.value, kept=True)}
+    episodes = [e for e in school.catalog.episodes(episode_id=sorted(kept)) if e.turns]
+    samples, unusable = positives(episodes, school.settings.agent.sampling.record(), school.limits)
+    if not samples:
+        return None
+    rate, epochs = training.warm_start_rate, training.warm_start_epochs
+    losses = await asyncio.to_thread(imitate, school.learner, "agent", samples, rate=rate, size=SIZE, epochs=epochs)
+    school.last = await asyncio.to_thread(
+        school.checkpoints.save, school.learner, batch_id="", parent="", state=school.state()
+    )
+    school.catalog.append("checkpoints", [school.last.record])
+    said = (
+        f"Warm start on {len(samples)} positives ({unusable} without tokens): loss {losses[0]:.3f} to {losses[-1]:.3f}"
+    )
+    school.watcher.saw("opening", "warm start", what=said)
+    return school.last
 
 
 async def learn(school: School, batch: Batch) -> "Saved":

@@ -1,15 +1,42 @@
 """A warm start: make what curated plays said more likely, token by token (SFT on stored ids)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import torch
 
+from spade.episodes import Episode
 from spade.errors import Abort
 from spade.identity import rng_for
+from spade.messages import Role, Sampling, Tokens
 from training.learner import Learner
 from training.packing import pack
 from training.rows import rows_of
-from training.samples import Sample
+from training.samples import Fault, Limits, Origin, Sample, samples_of
+
+SIZE = 32
+"""Samples of one step."""
+
+
+def positives(episodes: Iterable[Episode], sampling: Sampling, limits: Limits) -> tuple[list[Sample], int]:
+    """Won plays as samples of weight 1, and how many could not be used. Token ids are enough here: where there are no
+    log-probabilities zeros stand in, which nothing reads."""
+    made: list[Sample] = []
+    unusable = 0
+    for episode in episodes:
+        origin = Origin(Role.AGENT, "positives", episode.episode_id, episode.weights, episode.asked.env_id)
+        samples = samples_of(origin, [(_with_zeros(t.tokens), False) for t in episode.turns], sampling, limits)
+        if isinstance(samples, Fault):
+            unusable += 1
+        else:
+            made += [replace(s, advantage=1.0, allowed=((),) * s.tokens, temperature=1.0) for s in samples if s.at]
+    return made, unusable
+
+
+def _with_zeros(tokens: Tokens | None) -> Tokens | None:
+    if tokens is None or tokens.output_ids is None:
+        return tokens
+    return replace(tokens, logprobs=(0.0,) * len(tokens.output_ids), logprobs_of="", allowed=None)
 
 
 def imitate(

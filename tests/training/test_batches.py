@@ -222,3 +222,16 @@ def test_packing_keeps_every_sample_once_and_within_its_limits(lengths: list[int
     assert sorted(placed) == list(range(len(lengths)))
     assert all(sum(lengths[n] for n in row) <= m.width for m in micros for row in m.rows)
     assert all(len(m.rows) == 1 or m.places <= budget for m in micros)
+
+
+def test_positives_need_token_ids_alone() -> None:
+    """A record without log-probabilities can feed a warm start, never an update."""
+    torch = pytest.importorskip("torch", reason="needs the extra: spade-factory[train]")
+    from training.imitation import positives
+
+    bare = replace(episode(0, 1.0), turns=(turn(Tokens((1, 2, 3), (4, 5), None), guided=True),))
+    nothing = replace(episode(1, 1.0), turns=(turn(None),))
+    samples, unusable = positives([bare, nothing], PLAIN_DRAW, LIMITS)
+    assert torch is not None
+    assert [(s.ids, s.at, s.advantage) for s in samples] == [((1, 2, 3, 4, 5), (3, 4), 1.0)]
+    assert unusable == 1

@@ -293,3 +293,12 @@ def test_running_out_of_memory_names_the_limit_to_change(monkeypatch: pytest.Mon
     monkeypatch.setattr(learner.optimisers["agent"], "step", refuse)
     with pytest.raises(Abort, match=r"out of memory.*training\.micro_tokens \(now 8192\)"):
         learner.update(batch_of(random_samples(4)))
+
+
+def test_a_warm_start_makes_positives_likelier() -> None:
+    from training.imitation import imitate
+
+    learner = learner_with()
+    samples = [replace(s, advantage=1.0) for s in random_samples(6)]
+    losses = imitate(learner, "agent", samples, rate=1e-2, size=3, epochs=20)
+    assert losses[-1] < 0.7 * losses[0]
