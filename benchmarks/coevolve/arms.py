@@ -29,12 +29,13 @@ class Setup:
     entropy_target: float | None = 0.65
     """Nats a design token; an even designer has about 1.0."""
     agent_rate: float = 1.5e-3
+    minibatches: int = 4
     designer_rate: float = 1e-3
     designer_steps: int = 4
     pool: int = 450
 
     def training(self, cycles: int) -> TrainingSettings:
-        agent = RoleTraining(learning_rate=self.agent_rate, minibatches=4)
+        agent = RoleTraining(learning_rate=self.agent_rate, minibatches=self.minibatches)
         designer = replace_role(agent, self)
         return TrainingSettings(
             agent=agent,
