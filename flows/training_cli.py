@@ -69,10 +69,16 @@ def self_play(  # noqa: PLR0913 - one parameter a flag
 
 
 def _finished(what: str, profile: str | None, home: Path | None, flow: Any, **parameters: Any) -> list[dict[str, Any]]:
+    from flows.configuring import flags_of, load_settings
+    from flows.preflight import writable
     from flows.running import run_watched
-    from flows.schooling import need_torch
+    from flows.schooling import base_folder, need_torch
 
     need_torch()
+    place = str(home) if home else None
+    settings = load_settings(profile, flags_of(home=place, training__base=parameters.get("base")))
+    writable(settings.home)
+    base_folder(settings)
     try:
         return run_watched(flow, profile=profile, home=home, **parameters)
     except KeyboardInterrupt:
