@@ -192,6 +192,21 @@ def main() -> None:
         report(args, *measured(args, Path(home)))
 
 
+def peer(args: argparse.Namespace, folder: Path, batch: Path) -> list[str]:
+    """TRL's command: the program that is handed to people who go on with TRL."""
+    program = Path(__file__).resolve().parent.parent / "training" / "handoff" / "with_trl.py"
+    given = ["--out", str(batch.parent / "trl"), "--updates", str(args.updates), "--max-grad-norm", "1e9"]
+    return [
+        args.trl,
+        str(program),
+        str(folder),
+        str(batch),
+        *given,
+        "--gradient",
+        str(batch.parent / "trl-gradient.pt"),
+    ]
+
+
 def measured(args: argparse.Namespace, home: Path) -> tuple[dict[str, Any], list[Any]]:
     import torch
 
@@ -203,11 +218,10 @@ def measured(args: argparse.Namespace, home: Path) -> tuple[dict[str, Any], list
         own = [sys.executable, __file__, "--ours", str(folder), str(batch)]
         mine.append(child([*own, "--updates", str(args.updates), "--threads", str(args.threads)], args.threads))
         if args.trl:
-            peer = [args.trl, str(Path(__file__).with_name("trl_peer.py")), str(folder), str(batch / "samples.parquet")]
-            theirs.append(child([*peer, "8", str(args.updates), str(args.threads)], args.threads))
+            theirs.append(child([*peer(args, folder, batch), "--threads", str(args.threads)], args.threads))
     gradients = {"plain": plain_gradient(folder, samples), "ours": torch.load(batch.parent / "our-gradient.pt")}
     if args.trl:
-        gradients["trl"] = torch.load(batch / "trl-gradient.pt")
+        gradients["trl"] = torch.load(batch.parent / "trl-gradient.pt")
     return {"ours": mine, "trl": theirs, "gradients": gradients}, samples
 
 
