@@ -110,14 +110,13 @@ class Run:
         self.programs = Programs(sandbox, 200)
         self.keeper = Gatekeeper(sandbox, self.gates)
         if not self.state.curve:
-            await self._evaluate(self.plan.final_items)
+            await self._evaluate_start()
         while not self.done and time.monotonic() < until:
             before = time.process_time()
             await self._cycle()
             self.state.cpu_seconds += time.process_time() - before
-            half = self.state.cycle == self.cycles // 2
-            if self.done or half or self.state.cycle % self.plan.curve_every == 0:
-                await self._evaluate(self.plan.final_items if self.done or half else self.plan.curve_items)
+            if self.done or self.state.cycle % self.plan.curve_every == 0:
+                await self._evaluate(self.plan.final_items if self.done else self.plan.curve_items)
             if self.done or self.state.cycle % SAVE_EVERY == 0:
                 self._save()
         self._save()
@@ -252,6 +251,14 @@ class Run:
     def _serve(self) -> None:
         states = {part: served_state(self.learner, part) for part in self.learner.policy.parts}
         self.engine.swap(states, f"update-{self.learner.updates}")
+
+    async def _evaluate_start(self) -> None:
+        """All arms of a seed begin alike, so the first evaluation is made once."""
+        stored = self.start / f"evaluation-{self.plan.final_items}.json"
+        if not stored.exists():
+            await self._evaluate(self.plan.final_items)
+            stored.write_text(json.dumps(self.state.curve[0]), "utf-8")
+        self.state.curve = [json.loads(stored.read_text("utf-8"))]
 
     async def _evaluate(self, items: int) -> None:
         wanted = evaluation_items(items)
