@@ -12,7 +12,7 @@ BASE = "fixed"
 GAIN = 0.08
 BAND_RATIO = 1.5
 VENDI_FLOOR = 0.02
-"""Vendi / n of 200 designs over six mechanics: one repeated design has 0.005, one mechanic with even knobs about 0.015."""
+"""Vendi / n of 200 designs: one repeated design has 0.005, one mechanic with even knobs about 0.015."""
 ENTROPY_FLOOR = 1.0
 """Nats over mechanic and size, of about 3 when even: below it the designs sit in fewer than three of twenty kinds."""
 
