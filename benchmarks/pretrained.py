@@ -1,6 +1,6 @@
 """A pretrained model learns: return of SmolLM2-135M on held-out seeds before and after, with intervals, on a processor.
 
-    python benchmarks/pretrained.py --model FOLDER [--home FOLDER] [--minutes 8] [--cycles 8] [--quick] [--json]
+    python benchmarks/pretrained.py --model FOLDER [--home FOLDER] [--minutes 8] [--cycles 6] [--quick] [--json]
 
 FOLDER is a transformers folder (scripts/gguf_to_transformers.py makes one of the packaged model). The model plays
 blueprint environments through the factory's play loop, engine and sandbox, actions decoded under the environments'
@@ -38,7 +38,7 @@ CELLS = (
     Cell("guess_number", (5, 2, 2, "even")),
 )
 SETTINGS = TrainingSettings(
-    agent=RoleTraining(learning_rate=5e-4, minibatches=2, entropy=0.003),
+    agent=RoleTraining(learning_rate=1e-3, minibatches=2, entropy=0.003),
     lora=LoraSettings(rank=16, alpha=32),
     weight_decay=0.0,
     micro_tokens=3072,
@@ -167,8 +167,8 @@ def main() -> None:
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--home", type=Path, help="where checkpoints go; a temporary folder when absent")
     parser.add_argument("--minutes", type=float, default=60.0, help="stop after so long; the same command goes on")
-    parser.add_argument("--cycles", type=int, default=8)
-    parser.add_argument("--items", type=int, default=96)
+    parser.add_argument("--cycles", type=int, default=6)
+    parser.add_argument("--items", type=int, default=64)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--quick", action="store_true", help="one cycle, eight instances: only shows that it runs")
     parser.add_argument("--json", action="store_true")
