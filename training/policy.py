@@ -56,7 +56,7 @@ class Policy:
 
 
 def open_policy(folder: Path, settings: TrainingSettings, *, adapter: Path | None = None) -> Policy:
-    """Load a transformers folder for training. `adapter`: a checkpoint's adapters to go on from.
+    """Load a transformers folder for training, onto the GPU where there is one. `adapter`: adapters to go on from.
 
     Raises `Abort` when the folder holds no model that transformers knows.
     """
@@ -67,9 +67,10 @@ def open_policy(folder: Path, settings: TrainingSettings, *, adapter: Path | Non
 
         def load() -> Any:
             # Weights stay in fp32; bf16 is what they are computed in, so that small updates are not rounded away.
-            return AutoModelForCausalLM.from_pretrained(
+            model = AutoModelForCausalLM.from_pretrained(
                 folder, dtype=torch.float32, local_files_only=True, attn_implementation="sdpa"
             )
+            return model.to("cuda" if torch.cuda.is_available() else "cpu")
 
         model = load()
         copy = load() if settings.separate_designer and settings.lora is None else None

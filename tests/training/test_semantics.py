@@ -284,6 +284,14 @@ def test_15_gradients_agree_with_a_plain_implementation(precision: str) -> None:
     assert float(ours.norm() / theirs.norm()) == pytest.approx(1.0, abs=1e-3)
 
 
+def test_15_bf16_points_the_same_way() -> None:
+    """Weights stay in fp32 and only the computing is coarser: the gradient's direction is nearly the same."""
+    samples = played(learner_with(), random_samples(12, seed=4))
+    fine = flat(gradients(learner_with(agent=NO_CLIPPING), samples))
+    coarse = flat(gradients(learner_with(agent=NO_CLIPPING, precision="bf16"), samples))
+    assert float(torch.nn.functional.cosine_similarity(fine, coarse, dim=0)) > 0.98
+
+
 def test_running_out_of_memory_names_the_limit_to_change(monkeypatch: pytest.MonkeyPatch) -> None:
     learner = learner_with()
 
