@@ -7,7 +7,7 @@ from data.catalog import Catalog
 from spade.errors import Abort
 from spade.settings import FactorySettings
 from tasks.factory import Watcher
-from tasks.training import School
+from tasks.learning import School
 
 if TYPE_CHECKING:
     from inference.in_process.engine import TorchEngine

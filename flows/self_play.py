@@ -27,11 +27,11 @@ from tasks.designing import design
 from tasks.exporting import export_positives, write_pages
 from tasks.factory import Factory
 from tasks.hinting import hint
+from tasks.learning import School, batch_for, learn, warm_start
 from tasks.playing import play_arm
 from tasks.scoring import score_and_remember
 from tasks.showing import show_cycle, show_environment
 from tasks.together import together
-from tasks.training import School, batch_for, learn, warm_start
 
 if TYPE_CHECKING:
     from inference.in_process.engine import TorchEngine

@@ -15,7 +15,7 @@ from flows.preflight import writable
 from flows.schooling import need_torch, open_school
 from spade.episodes import Arm
 from spade.slots import Cycle
-from tasks.training import Finished, School, batch_for, learn, warm_start
+from tasks.learning import Finished, School, batch_for, learn, warm_start
 
 
 def _run_name() -> str:
