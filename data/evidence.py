@@ -6,6 +6,7 @@ from pathlib import Path
 
 from data.catalog import Catalog
 from data.corpus import lines_of, text_of
+from data.reviewing import refusals
 from spade.contamination import EvaluationData
 from spade.curation import Evidence
 from spade.episodes import Episode
@@ -29,6 +30,7 @@ def gathered(
         blemished=frozenset(_ids(catalog, _BLEMISHED, cycle_id)),
         contaminated=_contaminated(episodes, settings.evaluation_sets) if settings.evaluation_sets else {},
         left_out=frozenset(settings.leave_out),
+        refused=refusals(catalog, cycle_id),
     )
 
 

@@ -13,6 +13,7 @@ from data.folders import SplitWriter, parquet_name, whole_folder, write_checksum
 from data.kinds.base import Item, Kind, dataset_row
 from data.kinds.registry import kind_of
 from data.pages import card, validation_html, validation_markdown
+from data.reviewing import review_lines, reviews_of, summary_of
 from data.scanning import batched, scanned
 from data.splitting import Splits
 from data.writing import folder_made
@@ -20,7 +21,8 @@ from spade.datasets import Dataset, DatasetRow
 from spade.documents import Document
 from spade.errors import Skip
 from spade.identity import canonical, digest
-from spade.scanning import Finding
+from spade.reviews import Review
+from spade.scanning import Finding, scan
 
 FORMAT = "1"
 """Version of the files' form; part of each manifest."""
@@ -75,7 +77,9 @@ def export(catalog: Catalog, home: Path, plan: Plan) -> Export | None:
     selection = kind.select(catalog, plan.cycle_ids)
     if not len(selection):
         return None
-    chosen = digest(canonical([selection.digest, dict(plan.shares), plan.seed]))[:16]
+    reviews = reviews_of(catalog, selection)
+    said = [list(review_lines(reviews))] if reviews else []
+    chosen = digest(canonical([selection.digest, dict(plan.shares), plan.seed, *said]))[:16]
     dataset = Dataset(plan.name, kind.name, chosen, 0, plan.settings_hash, _versions())
     folder = Path(home) / "datasets" / dataset.dataset_id
     written = Written()
@@ -83,6 +87,7 @@ def export(catalog: Catalog, home: Path, plan: Plan) -> Export | None:
         splits = Splits.over(catalog, selection, plan.shares, plan.seed)
         written.write(temporary, kind, kind.items(catalog, selection), dataset.dataset_id, splits)
         written.look_at_documents(catalog)
+        written.look_at_reviews(reviews)
         dataset = replace(dataset, rows=len(written.records))
         validation = validate(kind.name, written.facts)
         if not validation.passed:
@@ -103,6 +108,7 @@ class Written:
     facts: dict[str, list[Any]] = field(default_factory=dict)
     found: dict[str, tuple[Finding, ...]] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
+    reviews: Sequence[Review] = ()
 
     def write(self, folder: Path, kind: Kind, items: Iterable[Item], dataset_id: str, splits: Splits) -> None:
         """Stream the items into the folder's files."""
@@ -141,10 +147,22 @@ class Written:
             for document, findings in _scanned_documents(catalog, documents)
         }
         self.facts["document_splits"] = [len(splits[record.document_id]) for record in self.records]
-        for index, record in enumerate(self.records):
-            if findings := found.get(record.document_id):
-                self.found[record.row_id] = (*self.found.get(record.row_id, ()), *findings)
-                self.facts["findings"][index] += len(findings)
+        self._add([found.get(record.document_id, ()) for record in self.records])
+
+    def look_at_reviews(self, reviews: Sequence[Review]) -> None:
+        """Keep what people said about the rows; their comments are scanned as well."""
+        self.reviews = reviews
+        found: dict[str, tuple[Finding, ...]] = {}
+        for review in reviews:
+            found[review.episode_id] = (*found.get(review.episode_id, ()), *scan(review.comment))
+        self._add([found.get(r.episode_id) or found.get(r.paired_episode_id, ()) for r in self.records])
+
+    def _add(self, findings: Sequence[tuple[Finding, ...]]) -> None:
+        """More findings, those of one row each."""
+        for index, (record, more) in enumerate(zip(self.records, findings, strict=True)):
+            if more:
+                self.found[record.row_id] = (*self.found.get(record.row_id, ()), *more)
+                self.facts["findings"][index] += len(more)
 
 
 def _scanned_documents(catalog: Catalog, ids: list[str]) -> Iterator[tuple[Document, tuple[Finding, ...]]]:
@@ -158,6 +176,8 @@ def _write_papers(
 ) -> None:
     """Everything in the folder that is about the rows."""
     title = f"{dataset.name}: {dataset.rows} rows"
+    if written.reviews:
+        (folder / "reviews.jsonl").write_text("".join(review_lines(written.reviews)), "utf-8")
     write_json(folder / "manifest.json", manifest(plan, dataset, validation, written))
     (folder / "validation.md").write_text(validation_markdown(title, validation), "utf-8")
     (folder / "validation.html").write_text(validation_html(title, validation), "utf-8")
@@ -191,6 +211,7 @@ def manifest(plan: Plan, dataset: Dataset, validation: Validation, written: Writ
         "row_ids": [record.row_id for record in written.records],
         "settings_hash": dataset.settings_hash,
         "versions": dict(dataset.versions),
+        **({"reviews": summary_of(written.reviews)} if written.reviews else {}),
         "validation": {"suite": validation.suite, "passed": validation.passed, "expectations": len(validation.checks)},
     }
 

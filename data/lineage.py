@@ -42,6 +42,7 @@ KINDS = (
     Kind("row", "dataset row", "dataset_rows", "row_id", "'#' || index || ' ' || split", "index"),
     Kind("batch", "batch", "train_batches", "batch_id", "samples || ' samples, round ' || round || ', ' || weights"),
     Kind("ckpt", "checkpoint", "checkpoints", "checkpoint_id", "'update ' || update || ' of ' || base", "update"),
+    Kind("review", "review", "reviews", "review_id", "if(correct, 'correct', 'not correct') || ' · ' || reviewer"),
     Kind("dataset", "dataset", "datasets", "dataset_id", "name || ' · ' || kind || ', ' || rows || ' rows'"),
 )
 _BY_PREFIX = {kind.prefix: kind for kind in KINDS}
@@ -72,6 +73,7 @@ EDGES = (
     Edge("ep", "decision", "decisions", "episode_id", "decision_id"),
     Edge("ep", "row", "dataset_rows", "episode_id", "row_id"),
     Edge("ep", "row", "dataset_rows", "paired_episode_id", "row_id", "paired_episode_id <> ''"),
+    Edge("row", "review", "reviews", "row_id", "review_id"),
     Edge("row", "dataset", "dataset_rows", "row_id", "dataset_id"),
     Edge("ep", "batch", "train_rows", "subject_id", "batch_id", "role = 'agent'"),
     Edge("attempt", "batch", "train_rows", "subject_id", "batch_id", "role = 'designer'"),

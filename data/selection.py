@@ -67,7 +67,7 @@ def grouped(kind: str, rows: Sequence[dict[str, str]]) -> Selection:
 
 
 def select(catalog: Catalog, pools: Sequence[Pool], cycle_ids: Sequence[str] | None = None) -> Selection:
-    """All episodes that a decision keeps in one of `pools`; of these cycles alone when `cycle_ids` are given.
+    """All episodes that a decision keeps in one of `pools` and no review refuses; with `cycle_ids`, of these cycles.
 
     Of episodes in which the same things were seen and said, the first stays: a cycle's own curation cannot know of
     those in other cycles. Raises `Abort` when a cycle was decided by several sets of rules.
@@ -75,7 +75,8 @@ def select(catalog: Catalog, pools: Sequence[Pool], cycle_ids: Sequence[str] | N
     where, parameters = within(cycle_ids)
     parameters = [[pool.value for pool in pools], *parameters]
     kept = f"""from decisions as d join episodes as e using (episode_id)
-        where d.kept and e.blemishes is null and d.pool in (select unnest(?::varchar[])){where}"""
+        where d.kept and e.blemishes is null and d.pool in (select unnest(?::varchar[])){where}
+            and d.episode_id not in (select episode_id from refused)"""
     twice = catalog.query(f"select e.cycle_id {kept} group by 1 having count(distinct d.rules) > 1 limit 1", parameters)
     if twice:
         raise Abort(

@@ -21,6 +21,7 @@ from spade.errors import Skip
 from spade.hints import Hint
 from spade.identity import digest
 from spade.learning import BatchRecord, Checkpoint, Trained
+from spade.reviews import QueuedRow, Review
 from spade.scores import Score
 from spade.slots import Cycle, Slot
 from spade.summary import CycleSummary
@@ -200,6 +201,8 @@ TRAIN_ROWS = Table("train_rows", Trained, ("batch_id", "subject_id"))
 CHECKPOINTS = Table("checkpoints", Checkpoint, ("checkpoint_id",), ("checkpoint_id",))
 DATASETS = Table("datasets", Dataset, ("dataset_id",), ("dataset_id",))
 DATASET_ROWS = Table("dataset_rows", DatasetRow, ("row_id",), ("row_id",))
+REVIEW_QUEUE = Table("review_queue", QueuedRow, ("row_id",))
+REVIEWS = Table("reviews", Review, ("review_id",), ("review_id",))
 
 TABLES: Mapping[str, Table[Any]] = {
     table.name: table
@@ -222,5 +225,7 @@ TABLES: Mapping[str, Table[Any]] = {
         CHECKPOINTS,
         DATASETS,
         DATASET_ROWS,
+        REVIEW_QUEUE,
+        REVIEWS,
     )
 }

@@ -54,3 +54,11 @@ select episode_id, cycle_id, env_id, arm, round, play, outcome, won, place as tu
     t.observation, t.reply, t.action, t.reward, t.terminated, t.truncated, t.reasoning, t.finish_reason, t.guided,
     len(t.tokens.prompt_ids) as prompt_tokens, len(t.tokens.output_ids) as output_tokens
 from (select *, unnest(turns) as t, generate_subscripts(turns, 1) as place from episodes);
+
+-- Episodes that people refused: half of their reviews, or more, say that a row of it is not correct.
+create or replace view refused as
+select episode_id, count(*) as verdicts_given, count(*) filter (not correct) as against,
+    'refused in review by ' || against || ' of ' || verdicts_given as reason
+from reviews
+group by episode_id
+having 2 * against >= count(*);

@@ -11,6 +11,7 @@ from flows.env_cli import env_app, parse
 from flows.model_cli import fetch_model, serve_model
 from flows.operations_cli import export, maintain, status, up
 from flows.ratings_cli import ratings
+from flows.review_cli import review
 from flows.sandbox_cli import doctor, sandbox_app
 from flows.training_cli import self_play, train
 from spade.errors import SpadeError
@@ -107,7 +108,7 @@ app.command(rich_help_panel=RUN)(export)
 app.command(rich_help_panel=RUN)(maintain)
 app.command(rich_help_panel=RUN)(train)
 app.command("self-play", rich_help_panel=RUN)(self_play)
-for command in (lineage, show, ratings, sql):
+for command in (lineage, show, ratings, sql, review):
     app.command(rich_help_panel=LOOK)(command)
 app.add_typer(corpus_app, name="corpus", rich_help_panel=CHECK)
 app.command(rich_help_panel=CHECK)(doctor)

@@ -62,6 +62,7 @@ class Evidence:
     `replayed`: episode ids whose replay gave the stored transcript. `solvable`: environment ids whose oracle reached
     the full return. `blemished`: episode ids of which something could not be stored as it was. `contaminated`: what an
     episode shares with evaluation data, by episode id. `left_out`: episode and environment ids that people excluded.
+    `refused`: why reviewers refuse an episode, by episode id.
     """
 
     replayed: frozenset[str] = frozenset()
@@ -69,6 +70,7 @@ class Evidence:
     blemished: frozenset[str] = frozenset()
     contaminated: Mapping[str, str] = field(default_factory=dict)
     left_out: frozenset[str] = frozenset()
+    refused: Mapping[str, str] = field(default_factory=dict)
 
 
 def decide(episodes: Sequence[Episode], evidence: Evidence, rules: Rules = Rules()) -> Iterator[Decision]:
@@ -114,7 +116,7 @@ def _against_any(episode: Episode, evidence: Evidence) -> str:
         return "not stored as it was"
     if evidence.left_out & {episode.episode_id, episode.asked.env_id}:
         return "left out by a person"
-    return ""
+    return evidence.refused.get(episode.episode_id, "")
 
 
 def _against_text(episode: Episode, evidence: Evidence, rules: Rules) -> str:
