@@ -23,6 +23,7 @@ from spade.errors import Skip
 from spade.identity import canonical, digest
 from spade.reviews import Review
 from spade.scanning import Finding, scan
+from spade.skills import Setting
 
 FORMAT = "1"
 """Version of the files' form; part of each manifest."""
@@ -60,10 +61,17 @@ class Plan:
 
 
 def export_sft(
-    catalog: Catalog, home: Path, *, name: str, settings_hash: str = "", cycle_ids: Sequence[str] | None = None
+    catalog: Catalog,
+    home: Path,
+    *,
+    name: str,
+    settings_hash: str = "",
+    cycle_ids: Sequence[str] | None = None,
+    setting: Setting = Setting.GAMES,
 ) -> Export | None:
-    """`export` of the curated positives as chat messages."""
-    return export(catalog, home, Plan("sft", name, settings_hash, cycle_ids))
+    """`export` of the curated positives as chat messages; those of tool-use environments with their calls as data."""
+    kind = "sft-tools" if setting is Setting.TOOLS else "sft"
+    return export(catalog, home, Plan(kind, name, settings_hash, cycle_ids))
 
 
 def export(catalog: Catalog, home: Path, plan: Plan) -> Export | None:

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from data.writing import abort_for, flush_folder, folder_made
 from spade.environments import Environment
+from spade.identity import canonical
 
 TEMPORARY = ".tmp-"
 ROW_GROUP = 2_000
@@ -88,7 +89,7 @@ class SplitWriter:
             return
         lines, table = self._opened(split)
         lines.writelines(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
-        table.write_table(pa.Table.from_pylist(rows, schema=self._schema))
+        table.write_table(_table(rows, self._schema))
         self.counts[split] = self.counts.get(split, 0) + len(rows)
 
     def _opened(self, split: str) -> tuple[TextIO, pq.ParquetWriter]:
@@ -97,6 +98,17 @@ class SplitWriter:
             table = pq.ParquetWriter(self._folder / parquet_name(split), self._schema, compression="zstd")
             self._files[split] = self._stack.enter_context(lines), self._stack.enter_context(table)
         return self._files[split]
+
+
+def _table(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.Table:
+    """The rows as a table. Lists of JSON values become texts that Parquet and its readers know to be JSON."""
+    lists: Any = pa.list_(pa.json_())
+    columns = [field.name for field in schema if field.type == lists]
+    if not columns:
+        return pa.Table.from_pylist(rows, schema=schema)
+    texts = [{**row, **{name: [canonical(value) for value in row[name]] for name in columns}} for row in rows]
+    plain = [field.with_type(pa.list_(pa.string())) if field.name in columns else field for field in schema]
+    return pa.Table.from_pylist(texts, schema=pa.schema(plain)).cast(schema)
 
 
 def parquet_name(split: str) -> str:

@@ -9,6 +9,7 @@ from spade.curation import Pool
 from spade.episodes import Episode
 from spade.errors import Abort
 from spade.identity import canonical, digest
+from spade.skills import Setting
 
 ORDER = "cycle_id, env_id, round, arm, play, episode_id"
 
@@ -66,8 +67,15 @@ def grouped(kind: str, rows: Sequence[dict[str, str]]) -> Selection:
     return Selection(kind, tuple((cycle_id, tuple(keys)) for cycle_id, keys in by_cycle.items()))
 
 
-def select(catalog: Catalog, pools: Sequence[Pool], cycle_ids: Sequence[str] | None = None) -> Selection:
+def select(
+    catalog: Catalog,
+    pools: Sequence[Pool],
+    cycle_ids: Sequence[str] | None = None,
+    setting: Setting = Setting.GAMES,
+) -> Selection:
     """All episodes that a decision keeps in one of `pools` and no review refuses; with `cycle_ids`, of these cycles.
+
+    Of games, or of tool-use environments: what was said there is of another form.
 
     Of episodes in which the same things were seen and said, the first stays: a cycle's own curation cannot know of
     those in other cycles. Raises `Abort` when a cycle was decided by several sets of rules.
@@ -76,7 +84,9 @@ def select(catalog: Catalog, pools: Sequence[Pool], cycle_ids: Sequence[str] | N
     parameters = [[pool.value for pool in pools], *parameters]
     kept = f"""from decisions as d join episodes as e using (episode_id)
         where d.kept and e.blemishes is null and d.pool in (select unnest(?::varchar[])){where}
-            and d.episode_id not in (select episode_id from refused)"""
+            and d.episode_id not in (select episode_id from refused)
+            and {"" if setting is Setting.TOOLS else "not "}e.env_id in (
+                select env_id from environments where setting = '{Setting.TOOLS.value}')"""
     twice = catalog.query(f"select e.cycle_id {kept} group by 1 having count(distinct d.rules) > 1 limit 1", parameters)
     if twice:
         raise Abort(

@@ -8,7 +8,7 @@ from typing import Any
 from spade.boxes import action_of, without_thoughts
 from spade.messages import Completion
 from spade.skills import Setting
-from spade.tool_calls import action_of_reply, of_completion
+from spade.tool_calls import WORDS, action_of_reply, of_completion
 
 TOOLS = re.compile(r"<tools>\n(.*?)\n</tools>", re.DOTALL)
 """How the first observation of a tool-use environment lists its tools: one declaration a line, in OpenAI's form."""
@@ -34,3 +34,21 @@ def listed_tools(observation: str) -> dict[str, dict[str, Any]]:
         return {str(schema["name"]): schema for schema in schemas}
     except (ValueError, KeyError, TypeError):
         return {}
+
+
+def items_of(action: str) -> list[Any] | None:
+    """The calls (objects with `name` and `arguments`) and words of an action; None where it holds anything else."""
+    if action in WORDS:
+        return [action]
+    try:
+        value = json.loads(action)
+    except (ValueError, RecursionError):
+        return None
+    items = value if isinstance(value, list) else [value]
+    return items if items and all(map(_is_part, items)) else None
+
+
+def _is_part(item: Any) -> bool:
+    if isinstance(item, str):
+        return item in WORDS
+    return isinstance(item, dict) and isinstance(item.get("name"), str) and isinstance(item.get("arguments"), dict)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 
+from spade.acting import items_of, listed_tools
 from spade.boxes import last_box
 from spade.episodes import Arm, Episode
 from spade.identity import canonical, content_id, digest, fingerprint
@@ -136,13 +137,20 @@ def _against_positive(episode: Episode, evidence: Evidence, rules: Rules) -> str
         return reason
     if not episode.won:
         return "lost"
-    if any(last_box(turn.reply) is None for turn in episode.turns):
-        return "a turn without a boxed action"
+    if reason := _against_form(episode):
+        return reason
     if not rules.guided and any(turn.guided for turn in episode.turns):
         return "a guided turn"
     if reason := _against_text(episode, evidence, rules):
         return reason
     return "" if episode.episode_id in evidence.replayed else "replay differs"
+
+
+def _against_form(episode: Episode) -> str:
+    """What is wrong with how the agent acted: with calls where the first observation lists tools, else in boxes."""
+    if episode.turns and listed_tools(episode.turns[0].observation):
+        return "a turn without a tool call" if any(items_of(turn.action) is None for turn in episode.turns) else ""
+    return "a turn without a boxed action" if any(last_box(turn.reply) is None for turn in episode.turns) else ""
 
 
 def _against_negative(episode: Episode, evidence: Evidence, rules: Rules) -> str:

@@ -96,6 +96,17 @@ def parse_tools(text: str, schemas: Mapping[str, Mapping[str, Any]] | None = Non
     return ToolReply(tuple(parts) or tuple(_bare(text.strip())))
 
 
+def text_beside_calls(text: str) -> str:
+    """What a reply says besides its calls, thoughts included; words that end or decline stay."""
+    beside = _MARK.sub(lambda match: match[0] if match["word"] else "", text)
+    box = last_box(beside)
+    if box is not None and box.startswith(("{", "[")):
+        beside = beside.replace("\\boxed{" + box + "}", "")
+    elif embedded := _EMBEDDED.search(beside):
+        beside = beside[: embedded.start()]
+    return beside.strip()
+
+
 def of_completion(completion: Completion, schemas: Mapping[str, Mapping[str, Any]] | None = None) -> ToolReply:
     """The same for a completion whose engine has already read its calls; of its text then only an answer counts."""
     text = completion.text.strip()

@@ -34,6 +34,7 @@ async def export_sft_rows(factory: Factory) -> Export | None:
             name=name,
             settings_hash=cycle.settings_hash,
             cycle_ids=[cycle.cycle_id],
+            setting=factory.settings.cycle.setting,
         )
     except Blocked as blocked:
         await show_validation(name, blocked.validation)

@@ -7,10 +7,11 @@ from data.kinds.packages import Gymnasium, Harbor, NemoGym, OpenEnv, Verifiers
 from data.kinds.pool import Pool
 from data.kinds.preferences import Dpo
 from data.kinds.tasks import Grpo, Slime, Verl
+from data.kinds.tool_use import SftTools
 from spade.errors import Abort
 
 _ALL: tuple[Kind, ...] = (
-    Sft(), PromptCompletion(), Dpo(), Kto(), Atif(),
+    Sft(), SftTools(), PromptCompletion(), Dpo(), Kto(), Atif(),
     Grpo(), Slime(), Verl(), NemoGym(), Gymnasium(), OpenEnv(), Verifiers(), Harbor(), Pool(),
 )  # fmt: skip
 KINDS = {kind.name: kind for kind in _ALL}
