@@ -90,18 +90,20 @@ def test_no_positive_is_no_dataset(catalog: Catalog, tmp_path: Path) -> None:
 
 
 def test_a_broken_expectation_blocks_the_export_and_names_the_rows(catalog: Catalog, tmp_path: Path) -> None:
-    """A loss that a wrong decision kept, and a text that was mended on its way into the store."""
+    """A loss that a wrong decision kept; one whose text was mended in the store is not even selected."""
     chain(catalog)
     lost = next(e for e in catalog.episodes() if e.won is False)
-    odd = replace(lost, asked=replace(lost.asked, play=77), final_observation="\ud800")
-    catalog.append("episodes", [odd])
-    catalog.append("decisions", [Decision(odd.episode_id, Pool.POSITIVE, True, rules=Rules().name)])
+    odd = replace(lost, asked=replace(lost.asked, play=76))
+    mended = replace(lost, asked=replace(lost.asked, play=77), final_observation="\ud800")
+    catalog.append("episodes", [odd, mended])
+    kept = [Decision(e.episode_id, Pool.POSITIVE, True, rules=Rules().name) for e in (odd, mended)]
+    catalog.append("decisions", kept)
 
     with pytest.raises(Blocked, match="expectations fail") as blocked:
         export_sft(catalog, tmp_path, name="bad")
 
     failed = {check.expects.split(" ")[0]: check for check in blocked.value.validation.failed}
-    assert set(failed) == {"return", "blemishes"}
+    assert set(failed) == {"return"}
     assert all(len(check.rows) == 1 and check.rows[0].startswith("row-") for check in failed.values())
     assert failed["return"].rows[0] in blocked.value.page.read_text()
     assert [p.name for p in (tmp_path / "datasets").iterdir()] == ["blocked"]
