@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
@@ -147,8 +147,17 @@ def _refuse_unknown_variables() -> None:
 def _paths(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
     for name, field in model.model_fields.items():
         yield prefix + name
-        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            yield from _paths(field.annotation, f"{prefix}{name}__")
+        group = group_of(field.annotation)
+        if group is not None:
+            yield from _paths(group, f"{prefix}{name}__")
+
+
+def group_of(annotation: Any) -> type[BaseModel] | None:
+    """The group of settings that an annotation names, also where it may be absent; None for a plain setting."""
+    for each in (annotation, *get_args(annotation)):
+        if isinstance(each, type) and issubclass(each, BaseModel):
+            return each
+    return None
 
 
 def _explained(error: ValidationError) -> Abort:

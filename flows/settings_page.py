@@ -5,11 +5,12 @@ from enum import Enum
 from inspect import cleandoc
 from pathlib import Path
 from types import UnionType
-from typing import Any, Literal, TypeGuard, Union, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
+from flows.configuring import group_of
 from spade.settings import FactorySettings
 
 HEAD = """# Settings
@@ -30,7 +31,7 @@ def settings_markdown() -> str:
 
 def _sections(model: type[BaseModel], path: str) -> Iterator[str]:
     fields = model.model_fields
-    groups = {n: f.annotation for n, f in fields.items() if isinstance(f.annotation, type) and _is_group(f.annotation)}
+    groups = {n: group for n, f in fields.items() if (group := group_of(f.annotation)) is not None}
     plain = {name: field for name, field in fields.items() if name not in groups}
     if plain:
         yield f"## `[{path}]`\n" if path else "## At the top\n"
@@ -41,10 +42,6 @@ def _sections(model: type[BaseModel], path: str) -> Iterator[str]:
         yield ""
     for name, group in groups.items():
         yield from _sections(group, f"{path}.{name}" if path else name)
-
-
-def _is_group(annotation: type) -> TypeGuard[type[BaseModel]]:
-    return issubclass(annotation, BaseModel)
 
 
 def _row(name: str, field: FieldInfo) -> str:

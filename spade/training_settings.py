@@ -28,7 +28,7 @@ class RoleTraining(Settings):
 
 
 class LoraSettings(Settings):
-    """A low-rank adapter on every linear layer."""
+    """A low-rank adapter on every linear layer; absent as a whole by default, and then all weights are trained."""
 
     rank: PositiveInt = 16
     alpha: PositiveInt = 32
