@@ -51,6 +51,11 @@ def _markdown_row(check: Check) -> str:
     return f"| {markdown_text(check.expects)} | {'holds' if check.passed else '**fails**'} | {markdown_text(broken)} |"
 
 
+def audit_html(**values: Any) -> str:
+    """A hint-gap audit as a page that needs nothing from the net."""
+    return _templates().get_template("audit.html.j2").render(**values)
+
+
 def rendered(template: str, **values: Any) -> str:
     """One of the templates of exported packages."""
     return _templates().get_template(f"packages/{template}").render(**values)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from flows.audit_cli import audit
 from flows.data_cli import corpus_app, lineage, show, sql
 from flows.env_cli import env_app, parse
 from flows.model_cli import fetch_model, serve_model
@@ -111,6 +112,7 @@ app.command("self-play", rich_help_panel=RUN)(self_play)
 for command in (lineage, show, ratings, sql, review):
     app.command(rich_help_panel=LOOK)(command)
 app.add_typer(corpus_app, name="corpus", rich_help_panel=CHECK)
+app.command(rich_help_panel=CHECK)(audit)
 app.command(rich_help_panel=CHECK)(doctor)
 app.add_typer(env_app, name="env", rich_help_panel=CHECK)
 app.command(rich_help_panel=CHECK)(parse)

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from data.catalog import Catalog
+from data.export import Plan, export
 from tests.data.consumers.conftest import ran
 from tests.data.consumers.make_env import made
+from tests.data.tool_records import desk
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 DOCUMENTATION = (Path(__file__).parents[3] / "docs" / "datasets.md").read_text("utf-8")
@@ -42,6 +45,26 @@ print(len(sys.argv) - 1)
         exported[kind] for kind in ("sft", "prompt-completion", "dpo", "kto", "grpo", "slime", "verl", "nemo-gym")
     ]
     assert ran("datasets", program, *folders).strip() == "8"
+
+
+def test_tool_calls_are_the_same_in_datasets(tmp_path: Path) -> None:
+    """Every message, call and schema with its own keys: no nulls injected, none that were said lost."""
+    catalog = Catalog(tmp_path / "home")
+    desk(catalog)
+    made_here = export(catalog, tmp_path, Plan("sft-tools", "calls"))
+    assert made_here is not None
+    assert ran("datasets", TOOL_ROWS, made_here.folder).strip() == "2 equal rows"
+
+
+TOOL_ROWS = """
+import json, sys
+from datasets import load_dataset
+rows = load_dataset(sys.argv[1], split="train").to_list()
+with open(sys.argv[1] + "/train.jsonl", encoding="utf-8") as file:
+    assert rows == [json.loads(line) for line in file]
+assert set(rows[0]["messages"][1]) == {"role", "content"}
+print(len(rows), "equal rows")
+"""
 
 
 def test_the_card_is_valid(exported: dict[str, Path]) -> None:
