@@ -47,16 +47,27 @@ def _run_name() -> str:
 
 @flow(name="self-play", flow_run_name=_run_name)
 async def self_play(  # noqa: PLR0913 - a deployment's form has one field a parameter
-    profile: Annotated[str, Field(description="Settings profile, such as starter.")] = "starter",
-    cycles: Annotated[int, Field(ge=1, description="How many cycles to finish in this run.")] = 1,
-    rounds: Annotated[int | None, Field(ge=1, description="Rounds per cycle; an update follows each.")] = None,
-    slots: Annotated[int | None, Field(ge=1, description="Environments to design per cycle.")] = None,
-    plays: Annotated[int | None, Field(ge=1, description="Plays per arm and environment.")] = None,
-    base: Annotated[str | None, Field(description="Weights to start from: path:FOLDER or package:NAME.")] = None,
-    seed: Annotated[int | None, Field(description="Seed of every random draw; the profile's when empty.")] = None,
-    home: Annotated[str | None, Field(description="Folder of run artifacts; var when empty.")] = None,
+    profile: str = "starter",
+    cycles: Annotated[int, Field(ge=1)] = 1,
+    rounds: Annotated[int | None, Field(ge=1)] = None,
+    slots: Annotated[int | None, Field(ge=1)] = None,
+    plays: Annotated[int | None, Field(ge=1)] = None,
+    base: str | None = None,
+    seed: int | None = None,
+    home: str | None = None,
 ) -> list[dict[str, Any]]:
-    """Design, play and learn in turns with one set of weights. A run that was killed is finished first."""
+    """Design, play and learn in turns with one set of weights. A run that was killed is finished first.
+
+    Args:
+        profile: Settings profile, such as starter.
+        cycles: How many cycles to finish in this run.
+        rounds: Rounds per cycle; an update follows each.
+        slots: Environments to design per cycle.
+        plays: Plays per arm and environment.
+        base: Weights to start from: path:FOLDER or package:NAME.
+        seed: Seed of every random draw; the profile's when empty.
+        home: Folder of run artifacts; var when empty.
+    """
     need_torch()
     flags = flags_of(
         seed=seed, home=home, cycle__rounds=rounds, cycle__slots=slots, cycle__plays=plays, training__base=base

@@ -24,15 +24,21 @@ def _run_name() -> str:
 
 @flow(name="train", flow_run_name=_run_name)
 async def train(
-    profile: Annotated[str, Field(description="Settings profile, such as starter.")] = "starter",
-    updates: Annotated[
-        int | None, Field(ge=1, description="At most so many updates; all pending rounds if empty.")
-    ] = None,
-    base: Annotated[str | None, Field(description="Weights to start from: path:FOLDER or package:NAME.")] = None,
-    seed: Annotated[int | None, Field(description="Seed of every random draw; the profile's when empty.")] = None,
-    home: Annotated[str | None, Field(description="Folder of run artifacts; var when empty.")] = None,
+    profile: str = "starter",
+    updates: Annotated[int | None, Field(ge=1)] = None,
+    base: str | None = None,
+    seed: int | None = None,
+    home: str | None = None,
 ) -> list[dict[str, Any]]:
-    """Update the policy from stored rounds and cycles. A run that was killed goes on from its last checkpoint."""
+    """Update the policy from stored rounds and cycles. A run that was killed goes on from its last checkpoint.
+
+    Args:
+        profile: Settings profile, such as starter.
+        updates: At most so many updates; all pending rounds if empty.
+        base: Weights to start from: path:FOLDER or package:NAME.
+        seed: Seed of every random draw; the profile's when empty.
+        home: Folder of run artifacts; var when empty.
+    """
     need_torch()
     settings = load_settings(profile, flags_of(seed=seed, home=home, training__base=base))
     writable(settings.home)
