@@ -26,7 +26,7 @@ SMALL = ModelSettings(concurrency=2, context=512, timeout_seconds=100)
 
 @contextlib.asynccontextmanager
 async def serving(model_home: Path, tmp_path: Path, port: int = 0) -> AsyncIterator[EmbeddedServer]:
-    settings = ServerSettings(model_home / "models" / "smollm2-135m.gguf", "m", parallel=1, context=256, port=port)
+    settings = ServerSettings(model_home / "models" / "smollm2-135m.q8_0.gguf", "m", parallel=1, context=256, port=port)
     async with EmbeddedServer(settings, tmp_path / "logs" / "server.log") as server:
         yield server
 
@@ -125,7 +125,7 @@ from pathlib import Path
 from inference.embedded import EmbeddedServer, ServerSettings
 
 async def main():
-    weights = Path({str(model_home)!r}) / "models" / "smollm2-135m.gguf"
+    weights = Path({str(model_home)!r}) / "models" / "smollm2-135m.q8_0.gguf"
     async with EmbeddedServer(ServerSettings(weights, "m", 1, 256), Path({str(tmp_path)!r}) / "log") as server:
         print(server.pid, flush=True)
         await asyncio.sleep(60)

@@ -57,7 +57,7 @@ def test_fetching_says_where_and_under_which_licence(model_home: Path) -> None:
 
 @pytest.mark.model
 def test_serving_goes_on_until_ctrl_c(model_home: Path, tmp_path: Path) -> None:
-    weights = model_home / "models" / "smollm2-135m.gguf"
+    weights = model_home / "models" / "smollm2-135m.q8_0.gguf"
     program = "import typer; from flows.model_cli import serve_model; typer.run(serve_model)"
     line = [sys.executable, "-c", program, f"path:{weights}", "--port", "0", "--parallel", "1", "--context", "256"]
     environment = {k: v for k, v in os.environ.items() if k != "SPADE_API_KEY"}
