@@ -1,7 +1,7 @@
 """Turn a GGUF file into a transformers folder that vLLM and training load. Run by a Python that has transformers,
 torch, gguf and accelerate, such as the one of scripts/vllm_cpu.sh.
 
-    var/vllm-env/bin/python scripts/gguf_to_transformers.py var/models/smollm2-135m.gguf var/models/smollm2-135m-hf
+    var/vllm-env/bin/python scripts/gguf_to_transformers.py var/models/smollm2-135m.q8_0.gguf var/models/smollm2-135m-hf
 """
 
 import os

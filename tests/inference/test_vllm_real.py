@@ -31,7 +31,7 @@ def folder(model_home: Path) -> Path:
     folder = model_home / "models" / "smollm2-135m-hf"
     if not folder.exists():
         converter = REPOSITORY / "scripts" / "gguf_to_transformers.py"
-        source = model_home / "models" / "smollm2-135m.gguf"
+        source = model_home / "models" / "smollm2-135m.q8_0.gguf"
         subprocess.run([PYTHON, converter, source, folder], check=True, capture_output=True)
     return folder
 
