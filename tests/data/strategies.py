@@ -8,6 +8,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from hypothesis import strategies as st
 
 from spade.messages import Guide
+from spade.reviews import SCALE, Review
 
 texts = st.text(max_size=12)
 """Unicode without lone surrogates."""
@@ -26,6 +27,14 @@ guides = st.one_of(
 _SIMPLE: dict[Any, st.SearchStrategy[Any]] = {
     str: texts, int: ints, float: reals, bool: st.booleans(), NoneType: st.none(), Guide: guides, Any: json_values,
 }  # fmt: skip
+
+_NARROWER: dict[type, dict[str, st.SearchStrategy[Any]]] = {
+    Review: {
+        "style": st.sampled_from(SCALE),
+        "grounding": st.sampled_from(SCALE),
+        "reviewer": texts.filter(lambda name: bool(name.strip())),
+    }
+}
 
 
 def values(hint: Any) -> st.SearchStrategy[Any]:
@@ -49,6 +58,7 @@ def values(hint: Any) -> st.SearchStrategy[Any]:
 
 
 def records(record: Any) -> st.SearchStrategy[Any]:
-    """Records of a dataclass."""
+    """Records of a dataclass; fields that take less than their type come from `_NARROWER`."""
     hints = get_type_hints(record)
-    return st.builds(record, **{f.name: values(hints[f.name]) for f in dataclasses.fields(record)})
+    drawn = {f.name: values(hints[f.name]) for f in dataclasses.fields(record)} | _NARROWER.get(record, {})
+    return st.builds(record, **drawn)
