@@ -2,7 +2,8 @@
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import timedelta
 from functools import cached_property
@@ -75,7 +76,18 @@ class VectorMemory:
         ]
         with boundary(Abort, "cannot write the memory", f"Check the folder {self._home / 'memory'}."):
             upsert = self._table.merge_insert("env_id").when_matched_update_all().when_not_matched_insert_all()
-            upsert.execute(self._rows(rows))
+            with self._writing():
+                upsert.execute(self._rows(rows))
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """One writer at a time: two that insert the same new key at once would both find it missing. The lock goes
+        with the process, however it ends."""
+        import fcntl
+
+        with open(self._home / "memory" / ".lock", "w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
 
     def nearest(self, text: str, count: int) -> list[Recalled]:
         """The `count` nearest by cosine similarity, nearest first, each environment once."""

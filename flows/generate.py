@@ -81,20 +81,25 @@ async def generate(  # noqa: PLR0913 - a deployment's form has one field a param
     settings = load_settings(profile, with_slice(flags, minutes=minutes, episodes=episodes, tokens=tokens, cost=cost))
     if cycles is None and settings.budget == BudgetSettings():
         raise Abort("A run without a number of cycles needs a budget.", "Set cycles, or minutes, episodes or tokens.")
-    summaries: list[CycleSummary] = []
     async with open_parts(settings) as parts:
-        while cycles is None or len(summaries) < cycles:
-            summary = await finish_cycle(parts, next_cycle(parts))
-            if summary is not None:
-                summaries.append(summary)
-            if summary is None or parts.budget.stopped:
-                break
+        found = [asdict(summary) for summary in await _finish_cycles(parts, cycles)]
         await show_budget(parts.budget)
-    found = [asdict(summary) for summary in summaries]
     if parts.budget.stopped:
         why = f"Stopped at a slot border: {parts.budget.stopped}. The next run goes on from here."
         return Completed(name="Stopped", message=why, data=found)
     return found
+
+
+async def _finish_cycles(parts: Parts, cycles: int | None) -> list[CycleSummary]:
+    """Cycle after cycle, until there are as many as wanted or a budget ends the run."""
+    summaries: list[CycleSummary] = []
+    while cycles is None or len(summaries) < cycles:
+        summary = await finish_cycle(parts, next_cycle(parts))
+        if summary is not None:
+            summaries.append(summary)
+        if summary is None or parts.budget.stopped:
+            break
+    return summaries
 
 
 def next_cycle(parts: Parts) -> Cycle:
@@ -119,6 +124,12 @@ async def finish_cycle(parts: Parts, cycle: Cycle) -> CycleSummary | None:
     if not all(finished):
         factory.watcher.saw("paused", cycle.cycle_id, why=factory.budget.stopped)
         return None
+    return await close_cycle(factory, started)
+
+
+async def close_cycle(factory: Factory, started: float) -> CycleSummary:
+    """Curate, export, and tell what came of a cycle whose plays are all stored. `started`: when this sitting began, in
+    seconds of the monotonic clock."""
     await curate(factory)
     dataset = await export_positives(factory)
     summary = summarise(
@@ -131,7 +142,7 @@ async def finish_cycle(parts: Parts, cycle: Cycle) -> CycleSummary | None:
     score = diversity(factory)
     await show_cycle(factory.progress, summary, score)
     await write_pages(factory)
-    factory.watcher.saw("finished", cycle.cycle_id, summary=summary)
+    factory.watcher.saw("finished", summary.cycle_id, summary=summary)
     raise_alarms(factory, summary, score)
     return summary
 

@@ -10,7 +10,7 @@ from prefect.runtime import flow_run
 from pydantic import Field
 
 from flows.configuring import flags_of, load_settings
-from flows.generate import WATCHER, arm_plans, next_cycle, open_cycle
+from flows.generate import WATCHER, arm_plans, close_cycle, next_cycle, open_cycle
 from flows.opening import Parts, open_parts
 from flows.preflight import writable
 from flows.replaying import FIRST_INDEX, plan_replays, replayed_slots
@@ -21,16 +21,14 @@ from spade.environments import Environment
 from spade.hints import Hint
 from spade.settings import FactorySettings
 from spade.slots import Cycle, Slot
-from spade.summary import CycleSummary, summarise
-from tasks.curating import curate
+from spade.summary import CycleSummary
 from tasks.designing import design
-from tasks.exporting import export_positives, write_pages
 from tasks.factory import Factory
 from tasks.hinting import hint
 from tasks.learning import School, batch_for, learn, warm_start
 from tasks.playing import play_arm
 from tasks.scoring import score_and_remember
-from tasks.showing import show_cycle, show_environment
+from tasks.showing import show_environment
 from tasks.together import together
 
 if TYPE_CHECKING:
@@ -120,7 +118,7 @@ async def learn_cycle(parts: Parts, school: School, engine: "TorchEngine", cycle
             batch = batch_for(school, cycle.cycle_id, round_, factory.progress.all_episodes(), finished)
             await learn(school, batch)
             swap(school, engine, batch.samples[:PROBED])
-    return await _close(factory, started)
+    return await close_cycle(factory, started)
 
 
 def swap(school: School, engine: "TorchEngine", samples: Any) -> None:
@@ -167,19 +165,3 @@ async def _play_round(
         for plan in arm_plans(slot, environment, written if environment.env_id in hinted else None, round_)
     ]
     await together(*(play_arm(factory, plan) for plan in plans))
-
-
-async def _close(factory: Factory, started: float) -> CycleSummary:
-    await curate(factory)
-    dataset = await export_positives(factory)
-    summary = summarise(
-        factory.progress.records(),
-        rows=dataset.rows if dataset else 0,
-        dataset_id=dataset.dataset_id if dataset else "",
-        seconds=time.monotonic() - started,
-    )
-    factory.progress.keep_summary(summary)
-    await show_cycle(factory.progress, summary)
-    await write_pages(factory)
-    factory.watcher.saw("finished", factory.progress.cycle.cycle_id, summary=summary)
-    return summary

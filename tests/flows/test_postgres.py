@@ -1,4 +1,5 @@
-"""Two workers on a Postgres-backed server: both make cycles of one home at once, and the catalog stays whole."""
+"""A Postgres-backed server with two workers: two cycles of one home at once, and the catalog stays whole. Which worker
+took which run is not looked at."""
 
 import asyncio
 import os
@@ -6,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,9 +30,8 @@ pytestmark = [
 @pytest.fixture
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a Postgres server of our own on loopback, run by an ordinary user."""
-    folder = Path("/tmp") / f"spade-postgres-{os.getpid()}"
+    folder = Path(tempfile.mkdtemp(prefix="spade-postgres-"))  # short: a socket's path has at most 107 characters
     port, user = free_port(), ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
-    folder.mkdir()
     if user:
         shutil.chown(folder, "postgres")
     run = lambda *command: subprocess.run([*user, *command], check=True, cwd=folder, stdout=subprocess.DEVNULL)  # noqa: E731
@@ -47,7 +48,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-async def test_two_workers_share_a_home(tmp_path: Path, postgres: str) -> None:
+async def test_two_runs_at_once_share_a_home(tmp_path: Path, postgres: str) -> None:
     async with (
         FakeEndpoint(FactoryEndpoint(pause=0.02)) as fake,
         factory_up(tmp_path, PREFECT_API_DATABASE_CONNECTION_URL=postgres) as factory,
