@@ -11,8 +11,10 @@ from math import isqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from data.blemishes import mended
-from data.embedding import Embedder, open_embedder
+from data.embedding import Embedder, Vectors, open_embedder
 from data.writing import folder_made
 from spade.environments import Environment
 from spade.errors import Abort, Skip, boundary
@@ -37,6 +39,7 @@ FORMAT = 1
 """Part of the tables' names: another form of rows is another table."""
 _COLUMNS = ("skill", "title", "mechanic", "win_rate", "regret")
 _EVERYTHING = 2**31 - 1
+QUOTE = "'"
 
 
 class VectorMemory:
@@ -102,6 +105,19 @@ class VectorMemory:
         )
         return [Recalled(r["env_id"], 1.0 - float(r["_distance"]), json.loads(r["payload"])) for r in found]
 
+    def vectors(self, texts: Mapping[str, str]) -> dict[str, Vectors]:
+        """The vector of each id: the stored one where it is remembered, else that of its text."""
+        rows: list[dict[str, Any]] = []
+        if texts:
+            ids = ", ".join(f"'{env_id.replace(QUOTE, 2 * QUOTE)}'" for env_id in texts)
+            search = self._table.search().where(f"env_id in ({ids})").select(["env_id", "vector"])
+            rows = search.limit(_EVERYTHING).to_arrow().to_pylist()
+        found = {row["env_id"]: np.asarray(row["vector"], np.float32) for row in rows}
+        missing = [env_id for env_id in texts if env_id not in found]
+        if missing:
+            found |= dict(zip(missing, self.embedder.embed([texts[m] for m in missing]), strict=True))
+        return found
+
     def remember(self, environment: Environment, hint: Hint | None, scored: Score) -> None:
         """Add an environment with its hint and its score."""
         whole, _ = mended(environment)
@@ -128,7 +144,7 @@ class VectorMemory:
 
     def environment(self, env_id: str) -> Environment:
         """A whole environment that `remember` was given. Raises `Skip` when there is none."""
-        quoted = env_id.replace("'", "''")
+        quoted = env_id.replace(QUOTE, 2 * QUOTE)
         rows = self._table.search().where(f"env_id = '{quoted}'").select(["payload"]).limit(1).to_list()
         if not rows:
             raise Skip(f"the memory has no environment {env_id}.")

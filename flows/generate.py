@@ -164,7 +164,7 @@ def open_cycle(parts: Parts, cycle: Cycle) -> Factory:
         model=parts.model,
         designer=parts.designer,
         documents=by_id,
-        structures=parts.structures,
+        known=parts.known,
         budget=parts.budget,
         watcher=WATCHER.get(),
         plays=asyncio.Semaphore(settings.model.concurrency),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from data.catalog import Catalog
 from data.corpus import Corpus, open_corpus
+from data.known import Known
 from data.memory import VectorMemory, open_memory
 from flows.configuring import with_key
 from flows.preflight import writable
@@ -14,7 +15,6 @@ from inference.opening import open_model
 from sandbox.opening import open_sandbox
 from spade.blueprints.designer import BlueprintDesigner
 from spade.designing import Designer
-from spade.diversity import structural_hash
 from spade.ports import Model, Sandbox
 from spade.prompting import CodeDesigner
 from spade.settings import FactorySettings
@@ -23,10 +23,7 @@ from tasks.budgeting import Budget
 
 @dataclass(frozen=True)
 class Parts:
-    """The live parts that all cycles of a run share. `structures` maps structural hashes to environment ids.
-
-    An environment whose attempt was not stored any more before a kill is not among them: it will be made again.
-    """
+    """The live parts that all cycles of a run share. `known` are the environments accepted so far."""
 
     settings: FactorySettings
     catalog: Catalog
@@ -35,7 +32,7 @@ class Parts:
     sandbox: Sandbox
     model: Model
     designer: Designer
-    structures: dict[str, str]
+    known: Known
     budget: Budget
 
 
@@ -58,6 +55,5 @@ async def open_parts(settings: FactorySettings, *, model: Model | None = None) -
         )
         ledger = Ledger()
         budget = Budget(catalog, settings, ledger)
-        accepted = {a["env_id"] for a in catalog.query("select distinct env_id from attempts where accepted")}
-        structures = {structural_hash(e.code): e.env_id for e in catalog.environments() if e.env_id in accepted}
-        yield Parts(settings, catalog, corpus, memory, sandbox, Metered(model, ledger), designer, structures, budget)
+        known = Known.load(memory, catalog)
+        yield Parts(settings, catalog, corpus, memory, sandbox, Metered(model, ledger), designer, known, budget)

@@ -42,25 +42,38 @@ def structural_hash(code: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
-    """What is known already: ids by structural hash, and the nearest by embedding, nearest first.
+class Twin:
+    """Another environment and how much of its code this one shares: exact Jaccard similarity of their token runs."""
 
-    `semantic` is False for an embedder that only compares spelling; such nearness warns and never rejects.
+    env_id: str
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """What is known already: ids by structural hash, the program with most code in common, the nearest by embedding,
+    and the environments of this cycle that are of the candidate's cluster, nearest first.
+
+    `semantic` is False for an embedder that only compares spelling; such nearness warns and never rejects. `templated`
+    is True where programs are compiled from forms: their code is alike on purpose, so that it warns as well.
     """
 
     by_structure: Mapping[str, str]
     nearest: Sequence[Recalled] = ()
     semantic: bool = True
     duplicate_cosine: float = 0.92
+    warning_cosine: float = 0.85
+    code: Twin | None = None
+    duplicate_code: float = 0.8
+    templated: bool = False
+    cluster: Sequence[str] = ()
+    cluster_most: int = 12
 
 
 def pool_verdicts(env_id: str, structure: str, pool: Pool) -> tuple[Verdict, ...]:
     """The pool gates. A rejection names its neighbour, so that a person can look at both."""
     twin = pool.by_structure.get(structure, "")
     exact = twin == env_id
-    near = pool.nearest[0] if pool.nearest else None
-    alike = near is not None and near.similarity >= pool.duplicate_cosine
-    refused = Status.FAIL if pool.semantic else Status.WARN
     return (
         Verdict(
             "pool.exact",
@@ -74,11 +87,42 @@ def pool_verdicts(env_id: str, structure: str, pool: Pool) -> tuple[Verdict, ...
             f"Only names and texts differ from {twin}. Change the mechanism or its parameters." if twin else "",
             measured=twin or None,
         ),
-        Verdict(
-            "pool.meaning",
-            refused if alike else Status.PASS,
-            f"Too near to {near.env_id} in meaning. Make the task about something else." if near and alike else "",
-            measured=round(near.similarity, 4) if near else None,
-            threshold=pool.duplicate_cosine,
-        ),
+        _by_code(pool),
+        _by_meaning(pool),
+        _by_cluster(pool),
     )
+
+
+def _by_code(pool: Pool) -> Verdict:
+    twin, most = pool.code, pool.duplicate_code
+    alike = twin is not None and twin.similarity >= most
+    message = ""
+    if twin and alike:
+        message = f"{twin.similarity:.0%} of the code is that of {twin.env_id}. Write a game with another mechanism."
+    refused = Status.WARN if pool.templated else Status.FAIL
+    measured = round(twin.similarity, 4) if twin else None
+    return Verdict("pool.code", refused if alike else Status.PASS, message, measured, most)
+
+
+def _by_meaning(pool: Pool) -> Verdict:
+    near = pool.nearest[0] if pool.nearest else None
+    status, message = Status.PASS, ""
+    if near and near.similarity >= pool.duplicate_cosine:
+        status = Status.FAIL if pool.semantic else Status.WARN
+        message = f"Too near to {near.env_id} in meaning. Make the task about something else."
+    elif near and near.similarity >= pool.warning_cosine:
+        status, message = Status.WARN, f"Close to {near.env_id} in meaning."
+    measured = round(near.similarity, 4) if near else None
+    return Verdict("pool.meaning", status, message, measured, pool.duplicate_cosine)
+
+
+def _by_cluster(pool: Pool) -> Verdict:
+    full = len(pool.cluster) >= pool.cluster_most
+    refused = Status.FAIL if pool.semantic else Status.WARN
+    message = ""
+    if full:
+        message = (
+            f"This cycle has {len(pool.cluster)} environments of this kind already, the nearest {pool.cluster[0]}. "
+            "Make one of another kind."
+        )
+    return Verdict("pool.cluster", refused if full else Status.PASS, message, len(pool.cluster), pool.cluster_most)

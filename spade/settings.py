@@ -162,6 +162,13 @@ class MemorySettings(Settings):
     """`auto`: MiniLM where the `embed` extra is installed, else hashed n-grams."""
     duplicate_cosine: float = 0.92
     """As near as this to a remembered environment is a duplicate."""
+    warning_cosine: float = 0.85
+    """As near as this is accepted with a warning."""
+    duplicate_code: float = Field(0.8, gt=0.0, le=1.0)
+    """A program that shares this part of its token runs (Jaccard) with another is a duplicate; compiled blueprints,
+    alike on purpose, only get a warning."""
+    cluster_share: float = Field(0.5, gt=0.0, le=1.0)
+    """Most of a cycle's slots that one cluster of environments alike in meaning may fill."""
     examples: NonNegativeInt = 2
     """Whole environments of the same skill shown to the designer."""
 

@@ -1,15 +1,15 @@
 """Design as a Prefect task: one slot, one try and up to five retries, each told what the last one did wrong."""
 
+from dataclasses import replace
 from typing import Any
 
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 from prefect.context import TaskRunContext
 
-from data.memory import description
 from spade.attempts import Attempt
 from spade.designing import Draft, Rejection, rejection_of
-from spade.diversity import Pool, pool_verdicts, structural_hash
+from spade.diversity import pool_verdicts, structural_hash
 from spade.environments import Environment
 from spade.feedback import exhausted, refusal, worth_telling
 from spade.gates import RULES_VERSION, Judgement, examine
@@ -52,8 +52,8 @@ async def design_environment(factory: Factory, slot: Slot) -> Attempt:
         raise Rejected(attempts[-1].rejected_by, f"all {len(attempts)} attempts of this slot were refused")
     attempt, environment = await _attempt(factory, slot, attempts)
     if attempt.accepted and environment is not None:
-        factory.structures[structural_hash(environment.code)] = environment.env_id
         factory.progress.keep_environment(environment)
+        factory.known.add(environment, slot.cycle_id)
     factory.progress.keep_attempt(attempt)
     if attempt.rejected_by:
         factory.watcher.saw("refused", slot.slot_id, gate=attempt.rejected_by)
@@ -93,7 +93,7 @@ async def _verdicts(factory: Factory, slot: Slot, draft: Draft) -> tuple[Verdict
         return (draft.problem,) if draft.problem else ()
     judged = (await judgement(factory, slot, draft.environment)).verdicts
     if first_failure(judged) is None:
-        judged += _pool(factory, draft.environment)
+        judged += _pool(factory, slot, draft.environment)
     if factory.settings.judge.enabled and first_failure(judged) is None:
         judged += (await review(factory, slot, draft.environment),)
     return judged
@@ -116,15 +116,11 @@ async def judge_program(factory: Factory, environment: Environment) -> Judgement
     return await examine(environment.code, environment.setting, factory.sandbox, factory.limits, factory.settings.gates)
 
 
-def _pool(factory: Factory, environment: Environment) -> tuple[Verdict, ...]:
-    settings = factory.settings.memory
-    pool = Pool(
-        factory.structures,
-        factory.memory.nearest(description(environment), 1),
-        semantic=factory.memory.semantic,
-        duplicate_cosine=settings.duplicate_cosine,
-    )
-    return pool_verdicts(environment.env_id, structural_hash(environment.code), pool)
+def _pool(factory: Factory, slot: Slot, environment: Environment) -> tuple[Verdict, ...]:
+    settings = factory.settings
+    pool = factory.known.pool(environment, slot.cycle_id, settings.memory, settings.cycle.slots)
+    templated = settings.designer.mode == "blueprint"
+    return pool_verdicts(environment.env_id, structural_hash(environment.code), replace(pool, templated=templated))
 
 
 def _lessons(factory: Factory, slot: Slot) -> Lessons:

@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from data.known import Known
 from data.memory import VectorMemory
 from data.progress import CycleProgress
 from spade.designing import Designer
@@ -31,8 +32,8 @@ class Nobody:
 class Factory:
     """One run's parts. Not a record: it holds connections and lives in one event loop.
 
-    `documents` are those of the cycle by id; `structures` maps structural hashes of all accepted environments to their
-    ids; `plays` bounds how many games are open at once: no more than calls, so that a play keeps its prompt cache.
+    `documents` are those of the cycle by id; `known` is what the pool gates compare with; `plays` bounds how
+    many games are open at once: no more than calls, so that a play keeps its prompt cache.
     """
 
     settings: FactorySettings
@@ -42,7 +43,7 @@ class Factory:
     model: Model
     designer: Designer
     documents: dict[str, Document]
-    structures: dict[str, str]
+    known: Known
     budget: Budget
     watcher: Watcher = field(default_factory=Nobody)
     plays: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(64))

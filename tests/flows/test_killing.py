@@ -45,7 +45,12 @@ async def started(home: Path, base_url: str) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "flows.cli", "run", "--profile", "default", "--base-url", base_url, *sizes),
         cwd=home,
-        env={**kept, "PYTHONPATH": str(ROOT), "SPADE_GATES__RANDOM_WIN_MAX": "0.3"},
+        env={
+            **kept,
+            "PYTHONPATH": str(ROOT),
+            "SPADE_GATES__RANDOM_WIN_MAX": "0.3",
+            "SPADE_MEMORY__DUPLICATE_CODE": "1.0",
+        },
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
         start_new_session=True,

@@ -90,6 +90,7 @@ async def _second_worker(home: Path, factory: Factory) -> asyncio.subprocess.Pro
         "PREFECT_API_URL": str(factory.api.base_url).rstrip("/"),
         "PREFECT_HOME": str(home / "second"),
         "SPADE_GATES__RANDOM_WIN_MAX": "0.3",
+        "SPADE_MEMORY__DUPLICATE_CODE": "1.0",
         "PREFECT_WORKER_QUERY_SECONDS": "1",
     }
     return await asyncio.create_subprocess_exec(

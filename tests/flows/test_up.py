@@ -57,7 +57,12 @@ class Factory:
 async def factory_up(home: Path, port: int = 0, **environment: str) -> AsyncIterator[Factory]:
     port = port or free_port()
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("SPADE_", "PREFECT_"))}
-    ours = {"PYTHONPATH": str(ROOT), "SPADE_GATES__RANDOM_WIN_MAX": "0.3", **environment}
+    ours = {
+        "PYTHONPATH": str(ROOT),
+        "SPADE_GATES__RANDOM_WIN_MAX": "0.3",
+        "SPADE_MEMORY__DUPLICATE_CODE": "1.0",
+        **environment,
+    }
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "flows.cli", "up", "--port", str(port)),
         cwd=home,

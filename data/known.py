@@ -1,0 +1,109 @@
+"""What is in the pool already, as the pool gates ask: structure, code, meaning, and what was accepted of late."""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from data.catalog import Catalog
+from data.clusters import cluster_of_last
+from data.embedding import Vectors
+from data.memory import VectorMemory, description
+from data.near_code import NearCode
+from spade.diversity import Pool, structural_hash
+from spade.environments import Environment
+from spade.ports import Recalled
+from spade.settings import MemorySettings
+
+WINDOW = 200
+"""Latest accepted environments over which the Vendi score and clusters are taken (docs/method.md)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Latest:
+    """An accepted environment of the window, with the cycle it was designed in and its vector of length 1."""
+
+    env_id: str
+    cycle_id: str
+    vector: Vectors
+
+
+class Known:
+    """All accepted environments of a home. Not a record: a run adds to it as it accepts."""
+
+    def __init__(self, memory: VectorMemory, catalog: Catalog) -> None:
+        self.structures: dict[str, str] = {}
+        self._memory, self._catalog = memory, catalog
+        self._code = NearCode(self._code_of)
+        self._latest: deque[Latest] = deque(maxlen=WINDOW)
+
+    @classmethod
+    def load(cls, memory: VectorMemory, catalog: Catalog) -> Self:
+        """As far as any process has come. An environment whose attempt was not stored any more is not among them."""
+        known = cls(memory, catalog)
+        accepted = catalog.query(_ACCEPTED)
+        cycles = {row["env_id"]: row["cycle_id"] for row in accepted}
+        found = {e.env_id: e for e in catalog.environments() if e.env_id in cycles}
+        for environment in found.values():
+            known._index(environment)
+        latest = [found[env_id] for env_id in cycles if env_id in found][-WINDOW:]
+        vectors = memory.vectors({e.env_id: description(e) for e in latest})
+        known._latest.extend(Latest(e.env_id, cycles[e.env_id], vectors[e.env_id]) for e in latest)
+        return known
+
+    def add(self, environment: Environment, cycle_id: str) -> None:
+        """An environment was accepted and stored."""
+        self._index(environment)
+        self._latest.append(Latest(environment.env_id, cycle_id, self._vector(environment)))
+
+    def pool(self, environment: Environment, cycle_id: str, settings: MemorySettings, slots: int) -> Pool:
+        """What the pool gates need to know to judge a candidate for a cycle of `slots` environments."""
+        vector = self._vector(environment)
+        return Pool(
+            self.structures,
+            code=self._code.nearest(environment.env_id, environment.code),
+            nearest=self._nearest(environment, vector),
+            cluster=tuple(self._alike(vector, cycle_id)),
+            semantic=self._memory.semantic,
+            duplicate_code=settings.duplicate_code,
+            duplicate_cosine=settings.duplicate_cosine,
+            warning_cosine=settings.warning_cosine,
+            cluster_most=max(1, int(settings.cluster_share * slots)),
+        )
+
+    def window(self) -> Sequence[Vectors]:
+        """Vectors of the latest accepted environments."""
+        return [latest.vector for latest in self._latest]
+
+    def _index(self, environment: Environment) -> None:
+        self.structures[structural_hash(environment.code)] = environment.env_id
+        self._code.add(environment.env_id, environment.code)
+
+    def _vector(self, environment: Environment) -> Vectors:
+        vector: Vectors = self._memory.embedder.embed([description(environment)])[0]
+        return vector
+
+    def _nearest(self, environment: Environment, vector: Vectors) -> list[Recalled]:
+        """Of the remembered ones and of those accepted since, which are not scored yet."""
+        near = self._memory.nearest(description(environment), 2)
+        near += [Recalled(x.env_id, float(x.vector @ vector), {}) for x in self._latest]
+        others = [r for r in near if r.env_id != environment.env_id]
+        return sorted(others, key=lambda r: (-r.similarity, r.env_id))[:1]
+
+    def _alike(self, vector: Vectors, cycle_id: str) -> Iterator[str]:
+        """Environments of the cycle that are of the candidate's cluster, nearest first."""
+        held = list(self._latest)
+        vectors = np.stack([*(x.vector for x in held), vector]) if held else np.empty((0, 0), np.float32)
+        return (held[i].env_id for i in cluster_of_last(vectors) if held[i].cycle_id == cycle_id)
+
+    def _code_of(self, env_id: str) -> str:
+        found = self._catalog.environments(env_id=env_id)
+        return found[0].code if found else ""
+
+
+_ACCEPTED = """
+    select a.env_id, max_by(s.cycle_id, c.number) as cycle_id, max(c.number) as number, min(s."index") as place
+    from attempts a join slots s using (slot_id) join cycles c using (cycle_id)
+    where a.accepted group by a.env_id order by number, place, a.env_id"""

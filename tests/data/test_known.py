@@ -1,0 +1,121 @@
+"""The pool knows what was accepted, also what is not scored yet and what another process stored."""
+
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from data.catalog import Catalog
+from data.clusters import cluster_of_last
+from data.embedding import HashedEmbedder
+from data.known import WINDOW, Known
+from data.memory import VectorMemory
+from data.near_code import NearCode
+from spade.environments import Environment
+from spade.near_code import jaccard, runs
+from spade.settings import MemorySettings
+from spade.skills import Setting, Skill
+from tests.data.records import chain
+from tests.fakes import dial_lock
+
+LIBRARY = sorted((Path(__file__).parents[2] / "examples" / "environments").rglob("*.py"))
+CODES = {path.stem: path.read_text("utf-8") for path in LIBRARY}
+
+
+def environment(code: str, title: str) -> Environment:
+    return Environment(code, Setting.GAMES, Skill.OPTIMIZATION, title, f"how {title} works")
+
+
+def indexed(codes: dict[str, str]) -> NearCode:
+    found = NearCode(codes.__getitem__)
+    for env_id, code in codes.items():
+        found.add(env_id, code)
+    return found
+
+
+def test_unrelated_programs_share_little_and_none_of_the_library_is_near_another() -> None:
+    shares = [jaccard(runs(a), runs(b)) for a, b in combinations(CODES.values(), 2)]
+    assert max(shares) < 0.5
+    index = indexed(CODES)
+    near = [index.nearest(env_id, code) for env_id, code in CODES.items()]
+    assert all(twin is None or twin.similarity < 0.5 for twin in near)
+
+
+@pytest.mark.parametrize("name", CODES)
+def test_a_program_with_other_names_in_a_few_places_is_found_by_its_exact_similarity(name: str) -> None:
+    lines = CODES[name].splitlines()
+    changed = "\n".join([*lines, "EXTRA = 41", "def unused(a):", "    return a + EXTRA"])
+    twin = indexed(CODES).nearest("env-new", changed)
+
+    assert twin is not None
+    assert twin.env_id == name
+    assert twin.similarity == jaccard(runs(changed), runs(CODES[name])) > 0.9
+
+
+def test_the_same_game_with_other_numbers_is_near() -> None:
+    codes = {f"{dials}-{turns}": dial_lock(dials, turns) for dials in (2, 3) for turns in (9, 20)}
+    twin = indexed(codes).nearest("env-new", dial_lock(4, 12))
+    assert twin is not None
+    assert twin.similarity > MemorySettings().duplicate_code
+
+
+def test_one_maze_many_times_is_a_cluster_and_different_things_are_none() -> None:
+    random = np.random.default_rng(3)
+    base = random.normal(size=(24, 64))
+    maze = base[0] + 0.3 * random.normal(size=(20, 64))
+    vectors = np.concatenate([base, maze]).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+
+    assert set(cluster_of_last(vectors)) >= set(range(24, 43))
+    assert cluster_of_last(np.concatenate([vectors, vectors[5:6]])) in ([], [5])
+    assert cluster_of_last(vectors[:24]) == []
+    assert cluster_of_last(vectors[24:]) != [], "nothing but one maze"
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> VectorMemory:
+    return VectorMemory(tmp_path, HashedEmbedder())
+
+
+def test_what_was_accepted_and_not_scored_yet_is_a_neighbour(memory: VectorMemory, tmp_path: Path) -> None:
+    """Slots of one cycle are designed side by side: the memory hears of them only when they are scored."""
+    known = Known(memory, Catalog(tmp_path))
+    first = environment(CODES["water_jugs"], "Two jugs")
+    known.add(first, "cycle-1")
+
+    pool = known.pool(environment(CODES["ferry_load"], "Two jugs"), "cycle-1", MemorySettings(), slots=8)
+
+    assert pool.nearest[0].env_id == first.env_id
+    assert pool.nearest[0].similarity == pytest.approx(1.0, abs=1e-5)
+    assert pool.cluster_most == 4
+    assert pool.semantic is False
+
+
+def test_six_of_a_kind_fill_a_cycle_and_leave_the_next_one_free(memory: VectorMemory, tmp_path: Path) -> None:
+    known = Known(memory, Catalog(tmp_path))
+    for number in range(6):
+        known.add(environment(f"class A{number}Env: ...", "The maze of the minotaur"), "cycle-1")
+    again = environment("class BEnv: ...", "The maze of the minotaur")
+
+    assert len(known.pool(again, "cycle-1", MemorySettings(), slots=8).cluster) == 6
+    assert known.pool(again, "cycle-2", MemorySettings(), slots=8).cluster == ()
+
+
+def test_another_process_knows_what_is_stored(memory: VectorMemory, tmp_path: Path) -> None:
+    catalog = Catalog(tmp_path)
+    chain(catalog)
+    (stored,) = catalog.environments()
+
+    known = Known.load(memory, catalog)
+
+    assert list(known.structures.values()) == [stored.env_id]
+    assert len(known.window()) == 1
+    assert known.window()[0].shape == (512,)
+
+
+def test_the_window_forgets_the_oldest(memory: VectorMemory, tmp_path: Path) -> None:
+    known = Known(memory, Catalog(tmp_path))
+    for number in range(WINDOW + 3):
+        known.add(environment(f"class A{number}Env: ...", f"Game {number}"), "cycle-1")
+    assert len(known.window()) == WINDOW
