@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from sandbox.cgroups import make_group
 from sandbox.child import Child
 from sandbox.driver import frames
+from sandbox.driver.attention import Attention
 from sandbox.games import LocalGame
 from sandbox.launching import PLAIN, Kind, Launch, NotWorking, Tier
 from sandbox.waiting import Waiting, finish
@@ -25,6 +26,8 @@ MAX_PROGRAM = 1 << 16
 WARM = 4
 """Cells kept ready for the limits last asked for."""
 TRIES = 3
+LOADING = 0.001
+"""Seconds to wait awake for a program that a ready cell loads: most take less than half of it."""
 
 Loaded = tuple[Reply, LocalGame | None]
 
@@ -102,14 +105,14 @@ class LocalSandbox:
         kind = Kind.of(program, hash_seed)
         child, ready = yield from self.child(limits, kind, guarded)
         game = LocalGame(child)
-        game.quick = ready
-        if ready:
-            game.place.follow()
-        begun = game.begin(frames.LOAD, program.encode())
-        reply = begun if isinstance(begun, Reply) else (yield from begun)
-        game.quick = True
+        game.quick, game.attention.awake = ready, LOADING
+        loading = game.asking(frames.LOAD, program.encode())
+        asked = next(loading)
         if guarded:
-            self.refill(limits, kind)
+            self.refill(limits, kind)  # while the program is being loaded
+        yield asked
+        reply = yield from loading
+        game.quick, game.attention = True, Attention()
         if reply.ok:
             return reply, game
         yield from game.closing()

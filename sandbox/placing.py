@@ -1,10 +1,8 @@
-"""Where a program runs: a quick one beside its host, a crowd of quick ones apart from it, a slow one anywhere.
+"""Where a program runs while many are played: a crowd of quick ones apart from its host, a slow one anywhere.
 
-A round trip between two cores wakes a sleeping core twice; on one core the scheduler just switches. For a program that
-answers in microseconds the wake-ups are most of the cost (measured: 17 to 20 us a step beside the host, 50 us and up
-apart, in virtual machines far more), so it is kept on the core that its host's thread runs on. In a crowd neither side
-sleeps: there the programs have the other cores, and the host its own. A program that computes for long would compete
-with its host; it is let go at its first slow answer.
+A single quick program needs no place: host and program wait for each other awake (`driver.attention`), which only pays
+on two cores, and the scheduler gives two processes that are awake a core each. In a crowd neither side waits: there the
+programs have the other cores, and the host its own. One that computes for long is let go at its first slow answer.
 """
 
 import ctypes
@@ -44,11 +42,9 @@ class Place:
             self.cores = frozenset()
 
     def follow(self) -> None:
-        core = current_core()
-        cores = self.crowd or frozenset({core} if core >= 0 else ())
-        if cores and cores != self.cores:
-            self.cores = cores
-            self.move(cores)
+        if self.crowd and self.crowd != self.cores:
+            self.cores = self.crowd
+            self.move(self.crowd)
 
     def move(self, cores: frozenset[int]) -> None:
         try:

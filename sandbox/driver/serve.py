@@ -6,9 +6,11 @@ import select
 import struct
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from . import frames
+from .attention import Attention
 from .program import MODULE, Violation, explain, load
 
 SURELY_SHORT = frames.MAX_OBSERVATION // 4
@@ -238,10 +240,14 @@ def shape(value: Any) -> str:
     return f"a tuple of {len(value)}" if type(value) is tuple else name
 
 
-def read_request(waiting: bytes) -> tuple[int, int, bytes, bytes]:
-    """Sequence, kind, body of the next request, and what came after it. Ends the process when nobody asks any more."""
+def read_request(waiting: bytes, look: Callable[[], Any]) -> tuple[int, int, bytes, bytes]:
+    """Sequence, kind, body of the next request, and what came after it. Ends the process when nobody asks any more.
+
+    `look` may wait awake for a moment until something can be read.
+    """
     head = frames.HEAD
     while len(waiting) < head.size or len(waiting) < 4 + frames.COUNT.unpack_from(waiting)[0]:
+        look()
         more = os.read(CONTROL, 1 << 16)
         if not more:
             os._exit(0)
@@ -260,19 +266,23 @@ def rehearse(builtin_names: dict[str, Any] | None) -> None:
     sys.modules.pop(MODULE)
 
 
-def asked() -> bool:
-    """Whether a request is waiting."""
-    return bool(select.select([CONTROL], [], [], 0)[0])
+def listening() -> Callable[[], Any]:
+    """Answers, at once, whether a request is waiting (true) or not."""
+    poll = select.poll()
+    poll.register(CONTROL, select.POLLIN)
+    return partial(poll.poll, 0)
 
 
 def serve(builtin_names: dict[str, Any] | None) -> None:
     """Answer requests until the other end closes."""
+    asked = listening()
     if not asked():
         rehearse(builtin_names)
     server = Server(builtin_names)
+    look = partial(Attention(asleep=1).look, asked)
     waiting = b""
     while True:
-        sequence, kind, body, waiting = read_request(waiting)
+        sequence, kind, body, waiting = read_request(waiting, look)
         reply = frames.frame(sequence, *server.answer(kind, body))
         sent = os.write(CONTROL, reply)
         while sent < len(reply):
