@@ -132,7 +132,7 @@ async def measure(given: argparse.Namespace) -> Bench:
             open_sandbox(settings.sandbox) as sandbox,
             open_model(served.model_copy(update=update), Path(home)) as model,
         ):
-            bench = Bench(settings, model, sandbox, given.retries)
+            bench = Bench(settings, model, sandbox, given.retries, CodeDesigner(plan=not given.no_plan))
             designs = [asyncio.create_task(design(bench, s, d)) for s, d in zip(slots, documents, strict=True)]
             _, late = await asyncio.wait(designs, timeout=60 * given.minutes)
             for task in late:
@@ -169,6 +169,7 @@ def main() -> None:
     parser.add_argument("--context", type=int, default=6144, help="tokens of one sequence on the embedded server")
     parser.add_argument("--tokens", type=int, default=2000, help="new tokens of one reply at most")
     parser.add_argument("--words", type=int, default=150, help="words of a document that the prompt shows")
+    parser.add_argument("--no-plan", action="store_true", help="the program alone: small models get lost in thoughts")
     parser.add_argument("--quick", action="store_true", help="one slot, one try")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()

@@ -51,7 +51,7 @@ async def open_parts(settings: FactorySettings, *, model: Model | None = None) -
         designer = (
             BlueprintDesigner(settings.designer.reach)
             if settings.designer.mode == "blueprint"
-            else CodeDesigner(settings.hint.max_words)
+            else CodeDesigner(settings.hint.max_words, plan=settings.designer.plan)
         )
         ledger = Ledger()
         budget = Budget(catalog, settings, ledger)

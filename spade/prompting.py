@@ -38,8 +38,13 @@ SKILL_MEANS: dict[Skill, str] = {
 }
 
 
-def design_prompt(slot: Slot, document: Document | None, lessons: Lessons, rejected: Rejection | None = None) -> Prompt:
-    """Ask for an environment of the slot's setting. Without a document it is free; with `rejected` it is mended."""
+def design_prompt(
+    slot: Slot, document: Document | None, lessons: Lessons, rejected: Rejection | None = None, *, plan: bool = True
+) -> Prompt:
+    """Ask for an environment of the slot's setting. Without a document it is free; with `rejected` it is mended.
+
+    `plan` asks for thoughts before the program.
+    """
     tools = slot.setting is Setting.TOOLS
     values = {
         "thing": "environment" if tools else "game",
@@ -48,6 +53,7 @@ def design_prompt(slot: Slot, document: Document | None, lessons: Lessons, rejec
         "document": document,
         "lessons": lessons,
         "rejected": rejected,
+        "plan": plan,
         "task": tool_task(slot) if tools else None,
     }
     contract, design = f"contract_{slot.setting}.j2", f"design_{slot.setting}.j2"
@@ -68,11 +74,12 @@ def judge_prompt(environment: Environment, document: Document | None) -> Prompt:
 class CodeDesigner:
     """Code mode: the model writes the program itself."""
 
-    def __init__(self, max_hint_words: int = 100) -> None:
+    def __init__(self, max_hint_words: int = 100, *, plan: bool = True) -> None:
         self.max_hint_words = max_hint_words
+        self.plan = plan
 
     def prompt(self, slot: Slot, document: Document, lessons: Lessons, rejected: Rejection | None) -> Prompt:
-        return design_prompt(slot, document, lessons, rejected)
+        return design_prompt(slot, document, lessons, rejected, plan=self.plan)
 
     def guide(self, slot: Slot) -> Guide | None:
         return None

@@ -59,6 +59,8 @@ class DesignerSettings(Settings):
     """`code`: the model writes a program. `blueprint`: it fills a guided form that compiles to one."""
     reach: Literal["easy", "all"] = "all"
     """Which mechanics and values of blueprints are offered: `easy` ones a model of 100 M parameters can win."""
+    plan: bool = True
+    """Ask for thoughts before the program. Models of one or two billion parameters lose themselves in them: false."""
     retries: int = Field(5, ge=0, le=5)
     """How often a rejected slot is tried again."""
     retry: Literal["repair", "resample"] = "repair"

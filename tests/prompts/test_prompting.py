@@ -168,3 +168,18 @@ def test_a_reply_without_a_program_becomes_a_verdict_of_the_first_gate() -> None
     assert draft.problem is not None
     assert draft.problem.gate == "form.parse"
     assert "class AEnv" in draft.broken
+
+
+@pytest.mark.parametrize("slot", [SLOT, replace(SLOT, setting=Setting.TOOLS, skill=Skill.DATA_RETRIEVAL)])
+def test_thoughts_before_the_program_are_asked_for_or_not(slot: Slot) -> None:
+    with_plan, without = (
+        design_prompt(slot, DOCUMENT, Lessons(), plan=plan).messages[-1].content for plan in (True, False)
+    )
+    assert "Think briefly" in with_plan
+    assert "Think" not in without
+    assert "with the program alone" in without
+    rejected = Rejection("form.size", "Too long.", "class AEnv: ...")
+    assert (
+        "with the program alone"
+        in CodeDesigner(plan=False).prompt(slot, DOCUMENT, Lessons(), rejected).messages[-1].content
+    )
