@@ -17,6 +17,7 @@ from data.reviewing import review_lines, reviews_of, summary_of
 from data.scanning import batched, scanned
 from data.splitting import Splits
 from data.writing import folder_made
+from data.zone import in_zone
 from spade.datasets import Dataset, DatasetRow
 from spade.documents import Document
 from spade.errors import Skip
@@ -49,7 +50,11 @@ class Export:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to export. `shares` by split; rows are split by document and cluster. `license` as the hub names it."""
+    """What to export. `shares` by split; rows are split by document and cluster. `license` as the hub names it.
+
+    `environments`: at most so many, of a kind whose rows are tasks: drawn where the agent that was rated last is
+    expected to win sometimes, with a share of harder ones (`data.zone`).
+    """
 
     kind: str
     name: str
@@ -58,6 +63,7 @@ class Plan:
     shares: Mapping[str, float] = field(default_factory=lambda: {"train": 1.0})
     seed: int = 0
     license: str = "other"
+    environments: int | None = None
 
 
 def export_sft(
@@ -83,6 +89,8 @@ def export(catalog: Catalog, home: Path, plan: Plan) -> Export | None:
     """
     kind = kind_of(plan.kind)
     selection = kind.select(catalog, plan.cycle_ids)
+    if plan.environments is not None:
+        selection = in_zone(catalog, kind, selection, plan.environments, plan.seed)
     if not len(selection):
         return None
     reviews = reviews_of(catalog, selection)

@@ -55,6 +55,10 @@ class CycleProgress:
     def environments(self) -> list[Environment]:
         return list(self._environments.values())
 
+    def accepted(self) -> list[str]:
+        """Ids of the environments that were designed in this cycle; those played again are not among them."""
+        return list(dict.fromkeys(a.env_id for tried in self._attempts.values() for a in tried if a.accepted))
+
     def hints(self, env_id: str) -> list[Hint]:
         return sorted(self._hints[env_id], key=lambda hint: hint.number)
 

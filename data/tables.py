@@ -21,6 +21,7 @@ from spade.errors import Skip
 from spade.hints import Hint
 from spade.identity import digest
 from spade.learning import BatchRecord, Checkpoint, Trained
+from spade.ratings import StoredRating
 from spade.reviews import QueuedRow, Review
 from spade.scores import Score
 from spade.slots import Cycle, Slot
@@ -193,6 +194,7 @@ EPISODES = Table(
     part="cycle_id",
 )
 SCORES = Table("scores", Score, ("cycle_id", "env_id", "variant"), part="cycle_id")
+RATINGS = Table("ratings", StoredRating, ("cycle_id", "side", "subject_id"), part="cycle_id")
 DECISIONS = Table("decisions", Decision, ("decision_id",), ("decision_id",))
 SUMMARIES = Table("summaries", CycleSummary, ("cycle_id",), part="cycle_id")
 SPENDINGS = Table("spendings", Spending, ("spending_id",), ("spending_id",))
@@ -217,6 +219,7 @@ TABLES: Mapping[str, Table[Any]] = {
         HINTS,
         EPISODES,
         SCORES,
+        RATINGS,
         DECISIONS,
         SUMMARIES,
         SPENDINGS,

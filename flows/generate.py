@@ -3,7 +3,7 @@
 import asyncio
 import time
 from contextvars import ContextVar
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Annotated, Any
 
@@ -22,7 +22,7 @@ from spade.hints import Hint
 from spade.operating_settings import BudgetSettings
 from spade.slots import Cycle, Slot, plan_slots
 from spade.summary import CycleSummary, summarise
-from tasks.alarming import diversity, raise_alarms
+from tasks.alarming import raise_alarms, where_it_stands
 from tasks.budgeting import show_budget
 from tasks.curating import curate
 from tasks.designing import design
@@ -138,12 +138,12 @@ async def close_cycle(factory: Factory, started: float) -> CycleSummary:
         dataset_id=dataset.dataset_id if dataset else "",
         seconds=time.monotonic() - started,
     )
+    summary = replace(summary, curriculum=where_it_stands(factory))
     factory.progress.keep_summary(summary)
-    score = diversity(factory)
-    await show_cycle(factory.progress, summary, score)
+    await show_cycle(factory.progress, summary)
     await write_pages(factory)
     factory.watcher.saw("finished", summary.cycle_id, summary=summary)
-    raise_alarms(factory, summary, score)
+    raise_alarms(factory, summary)
     return summary
 
 

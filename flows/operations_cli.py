@@ -69,11 +69,14 @@ def export(  # noqa: PLR0913 - one parameter a flag
     test_share: Annotated[float, typer.Option(min=0, max=0.9, help="Share of documents in a test split.")] = 0.0,
     seed: Annotated[int, typer.Option(help="Seed of the split.")] = 0,
     license: Annotated[str, typer.Option(help="Licence on the card.")] = "other",
+    environments: Annotated[
+        int | None, typer.Option(min=1, help="At most so many, those first whose plays teach most (task kinds).")
+    ] = None,
     home: Home = None,
 ) -> None:
     """Write a dataset of everything stored that is fit for it, behind its expectations."""
     place = str(home) if home else None
-    parameters = {"kind": kind, "name": name, "cycles": cycle, "test_share": test_share}
+    parameters = {"kind": kind, "name": name, "cycles": cycle, "test_share": test_share, "environments": environments}
     done = _flow_in(place, "flows.export.export", **parameters, seed=seed, license=license)
     if not done["rows"]:
         print(f"No row is fit for a dataset of kind {kind} yet.")

@@ -1,11 +1,16 @@
 """Which remembered environments a cycle of self-play plays again beside its new ones (`training.replay`)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import ceil
+from random import Random
 
+from data.rating import standing
 from flows.opening import Parts
 from spade.environments import Environment
 from spade.hints import Hint
 from spade.identity import rng_for, seed_for
+from spade.ratings import ZONE, draw_in_zone
 from spade.replay import Known, replayed
 from spade.slots import Cycle, Slot
 from tasks.factory import Factory
@@ -37,11 +42,29 @@ def plan_replays(parts: Parts, cycle: Cycle) -> Replays:
     )
     known = [Known(r["env_id"], r["win_rate"], r["number"]) for r in rows]
     rng = rng_for(cycle.seed, "replay", cycle.number)
-    chosen = replayed(known, in_band=band, mastered=mastered, now=cycle.number, rng=rng)
+    taught = _in_zone(parts, cycle, known, band, rng) if share.draw == "rating" else ()
+    rest = [k for k in known if k.env_id not in taught]
+    by_rate = 0 if share.draw == "rating" else band
+    chosen = taught + replayed(rest, in_band=by_rate, mastered=mastered, now=cycle.number, rng=rng)
     found = {e.env_id: e for e in parts.catalog.environments(env_id=list(chosen))}
     fewer = parts.settings.cycle.model_copy(update={"slots": max(1, slots - len(chosen))})
     settings = parts.settings.model_copy(update={"cycle": fewer})
     return Replays(replace(parts, settings=settings), tuple(found[env_id] for env_id in chosen))
+
+
+def _in_zone(parts: Parts, cycle: Cycle, known: Sequence[Known], count: int, rng: Random) -> tuple[str, ...]:
+    """Where the agent that played last is expected to win sometimes, and a share of what is harder than that."""
+    rows = parts.catalog.query(
+        """select arg_max(e.weights, e.round) as agent from episodes as e join cycles as c using (cycle_id)
+        where c.settings_hash = ? and c.seed = ? and c.number = ? and e.arm = 'plain'""",
+        [cycle.settings_hash, cycle.seed, cycle.number - 1],
+    )
+    ratings, agent = standing(parts.catalog).ratings, rows[0]["agent"] or ""
+    predicted = {k.env_id: ratings.predicted(agent, k.env_id) for k in known}
+    share = parts.settings.training.replay.hard
+    inside = sum(ZONE[0] <= chance <= ZONE[1] for chance in predicted.values())
+    most = min(count, inside + ceil(count * share))  # rather a new environment than one that is mastered or hopeless
+    return draw_in_zone(list(predicted), predicted, most, rng, hard_share=share)
 
 
 def replayed_slots(factory: Factory, replays: Replays) -> list[tuple[Slot, Environment, Hint | None]]:

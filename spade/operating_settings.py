@@ -40,8 +40,9 @@ class BudgetSettings(Settings):
 class AlarmSettings(Settings):
     """What pauses generation after a cycle until a person looks: the slice ends and the schedule is paused."""
 
-    min_vendi: float = Field(0.0, ge=0.0)
-    """Least Vendi score of a cycle's environments, as a share of their number; 0 switches it off."""
+    min_vendi: float = Field(0.3, ge=0.0)
+    """Least Vendi score of the latest 200 accepted environments, as a share of their number (judged from 20 on); 0
+    switches it off."""
     max_dropped: float = Field(1.0, ge=0.0, le=1.0)
     """Largest share of slots without an environment; 1 switches it off."""
     max_unmeasured: float = Field(1.0, ge=0.0, le=1.0)

@@ -7,6 +7,7 @@ the package openskill.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cache
 from math import exp, sqrt
 from random import Random
@@ -41,6 +42,27 @@ class Rating:
     plays: int = 0
 
 
+class Side(StrEnum):
+    """Whose rating it is."""
+
+    AGENT = "agent"
+    ENVIRONMENT = "environment"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRating:
+    """A rating as it stood after a cycle; of one that did not play in it there is none. `sequence` grows from cycle to
+    cycle in the order they were rated in."""
+
+    cycle_id: str
+    side: Side
+    subject_id: str
+    mean: float
+    spread: float
+    plays: int
+    sequence: int
+
+
 @dataclass(frozen=True, slots=True)
 class Ratings:
     """All ratings after some matches. Who was never seen has the prior's."""
@@ -57,11 +79,12 @@ class Ratings:
         return 1 / (1 + exp((environment.mean - player.mean) / scale))
 
 
-def rated(matches: Iterable[Match]) -> Ratings:
-    """Ratings after the matches, in their order: later ones weigh a little more, as the agent learns."""
+def rated(matches: Iterable[Match], before: Ratings | None = None) -> Ratings:
+    """Ratings after the matches, in their order: later ones weigh a little more, as the agent learns. `before`: what
+    was known ahead of them."""
     model = _model()
-    agents: dict[str, Rating] = {}
-    environments: dict[str, Rating] = {}
+    agents = dict(before.agents) if before else {}
+    environments = dict(before.environments) if before else {}
     for match in matches:
         player, environment = agents.get(match.agent, Rating()), environments.get(match.env_id, Rating())
         sides = [[model.create_rating([side.mean, side.spread])] for side in (player, environment)]

@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean
 
 from spade.attempts import Attempt
+from spade.curriculum import Curriculum
 from spade.episodes import Arm, Episode
 from spade.feedback import exhausted
 from spade.hints import Hint
@@ -51,6 +52,7 @@ class CycleSummary:
     rejections: tuple[tuple[str, int], ...] = ()
     exhausted: tuple[tuple[str, int], ...] = ()
     outcomes: tuple[tuple[str, int], ...] = ()
+    curriculum: Curriculum = field(default_factory=Curriculum)
 
 
 @dataclass(frozen=True, slots=True)

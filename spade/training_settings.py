@@ -46,7 +46,12 @@ class ReplaySettings(Settings):
     """What share of a cycle's environments are remembered ones, played again."""
 
     in_band: float = Share
-    """Drawn by closeness to an even win rate, and by staleness."""
+    """Environments where plays teach, drawn as `draw` says."""
+    draw: Literal["rating", "win_rate"] = "rating"
+    """`rating`: by the win probability that the agent's rating predicts, 0.3 to 0.7 first. `win_rate`: by closeness of
+    the last win rate to an even one, and by staleness."""
+    hard: float = Field(0.1, ge=0.0, le=1.0)
+    """Share of the ones drawn by rating that goes to environments predicted below 0.3: a floor of difficulty."""
     mastered: float = Share
     """Drawn by staleness and checked again."""
 

@@ -1,9 +1,10 @@
-"""After a cycle: is something amiss? Then no further slot begins, and an event tells the automations."""
+"""After a cycle: where does the curriculum stand? Is something amiss? Then no slot begins, and an event tells it."""
 
 from prefect.events import emit_event
 
-from data.memory import description
+from data.rating import matches_of, rate_cycle
 from spade.alarms import Thresholds, alarm
+from spade.curriculum import Curriculum, curriculum
 from spade.summary import CycleSummary
 from spade.vendi import vendi
 from tasks.factory import Factory
@@ -13,21 +14,26 @@ FINISHED = "spade.cycle-finished"
 """Events of ours; `flows/automations.py` says what follows from them."""
 
 
-def diversity(factory: Factory) -> float | None:
-    """The Vendi score of the cycle's environments, by the memory's embedder."""
-    environments = factory.progress.environments()
-    return vendi(factory.memory.embedder.embed([description(e) for e in environments])) if environments else None
+def where_it_stands(factory: Factory) -> Curriculum:
+    """Rate the cycle's plays, and say where the curriculum stands after them."""
+    progress, window = factory.progress, factory.known.window()
+    matches = matches_of(progress.all_episodes())
+    ratings = rate_cycle(progress.catalog, progress.cycle.cycle_id, matches)
+    own = [progress.environment(env_id) for env_id in progress.accepted()]
+    return curriculum(matches, ratings, own, vendi=vendi(window), vendi_of=len(window))
 
 
-def raise_alarms(factory: Factory, summary: CycleSummary, score: float | None) -> str:
+def raise_alarms(factory: Factory, summary: CycleSummary) -> str:
     """Tell that the cycle is finished, and stop the slice when something is amiss; why, or an empty text."""
     settings = factory.settings.alarms
-    why = alarm(summary, score, Thresholds(settings.min_vendi, settings.max_dropped, settings.max_unmeasured))
+    why = alarm(summary, Thresholds(settings.min_vendi, settings.max_dropped, settings.max_unmeasured))
     resource = {
         "prefect.resource.id": f"spade.cycle.{summary.cycle_id}",
         "prefect.resource.name": f"cycle {summary.number}",
     }
-    payload = {"accepted": summary.accepted, "episodes": summary.episodes, "vendi": score, "why": why}
+    found = summary.curriculum
+    payload = {"accepted": summary.accepted, "episodes": summary.episodes, "why": why}
+    payload |= {"vendi": found.vendi, "vendi_of": found.vendi_of, "mode_share": found.mode_share}
     emit_event(FINISHED, resource, payload=payload)
     if why:
         emit_event(ALARM, resource, payload=payload)

@@ -15,11 +15,11 @@ from spade.scores import Score
 from spade.summary import CycleSummary
 
 
-async def show_cycle(progress: CycleProgress, summary: CycleSummary, vendi: float | None = None) -> None:
+async def show_cycle(progress: CycleProgress, summary: CycleSummary) -> None:
     """The cycle twice: a page with its numbers, and a table with one row an environment."""
     key = f"cycle-{summary.number:04d}"
     await acreate_markdown_artifact(
-        key=key, markdown=cycle_page(progress, summary, vendi), description=f"Cycle {summary.number}"
+        key=key, markdown=cycle_page(progress, summary), description=f"Cycle {summary.number}"
     )
     await acreate_table_artifact(
         key=f"{key}-environments",
@@ -53,15 +53,18 @@ async def show_validation(name: str, validation: Validation) -> None:
     )
 
 
-def cycle_page(progress: CycleProgress, summary: CycleSummary, vendi: float | None) -> str:
+def cycle_page(progress: CycleProgress, summary: CycleSummary) -> str:
     """The cycle's figures for people, what stopped attempts, and its environments, linked."""
+    stood = summary.curriculum
     figures = [
         ("slots", f"{summary.slots}, of them {summary.dropped} without an environment"),
         ("attempts", f"{summary.attempts}; {summary.accepted} accepted, {summary.first_try} at the first try"),
         ("win rate", f"{number(summary.win_rate_plain)} plain, {number(summary.win_rate_hinted)} hinted"),
         ("mean regret", number(summary.regret, signed=True)),
         ("in the learnable band", f"{summary.in_band} environments with a win rate of 0.2 to 0.8"),
-        ("Vendi score", f"{number(vendi)} of {summary.accepted}: how many environments really differ"),
+        ("Vendi score", f"{number(stood.vendi)} of {stood.vendi_of}: how many of the latest really differ"),
+        ("win rate by tier", ", ".join(f"{t.tier} {number(t.win_rate)} of {t.plays}" for t in stood.tiers)),
+        ("ratings", f"agent {number(stood.agent_rating)}, environments {number(stood.difficulty)} on the mean"),
         ("plays", f"{summary.measured} measured of {summary.episodes}"),
         ("tokens", f"{summary.prompt_tokens:,} in, {summary.completion_tokens:,} out"),
         ("cost", number(summary.cost)),

@@ -135,6 +135,7 @@ def test_remembered_environments_are_played_again(base: Path, tmp_path: Path, mo
     """With a replay share the second cycle designs fewer and plays an environment of the first once more."""
     monkeypatch.setenv("SPADE_TRAINING__REPLAY__IN_BAND", "0.5")
     monkeypatch.setenv("SPADE_TRAINING__REPLAY__MASTERED", "0.5")
+    monkeypatch.setenv("SPADE_TRAINING__REPLAY__DRAW", "win_rate")
     given: dict[str, Any] = {"base": f"path:{base}", "home": str(tmp_path), "slots": 2, "plays": 4, "rounds": 1}
     asyncio.run(self_play(profile="starter", cycles=2, **given))
     catalog = Catalog(tmp_path)

@@ -1,12 +1,14 @@
 """The Vendi score counts what differs, and alarms name what is amiss."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spade.alarms import Thresholds, alarm
+from spade.curriculum import Curriculum
 from spade.summary import CycleRecords, summarise
 from spade.vendi import vendi
 
@@ -32,20 +34,24 @@ def test_the_score_lies_between_one_and_the_number(vectors: list[list[float]]) -
     assert 1 - 1e-6 <= score <= len(vectors) + 1e-6
 
 
+ENOUGH, POOR = Curriculum(vendi=60.0, vendi_of=200), Curriculum(vendi=50.0, vendi_of=200)
+
+
 @pytest.mark.parametrize(
-    ("changes", "score", "words"),
+    ("changes", "words"),
     [
-        ({"slots": 4, "dropped": 3}, 4.0, "3 of 4 slots"),
-        ({"episodes": 10, "measured": 4}, 4.0, "6 of 10 plays"),
-        ({"accepted": 8}, 1.5, "only 1.5 really different"),
-        ({"slots": 4, "dropped": 1, "accepted": 3, "episodes": 10, "measured": 9}, 2.9, ""),
+        ({"slots": 4, "dropped": 3}, "3 of 4 slots"),
+        ({"episodes": 10, "measured": 4}, "6 of 10 plays"),
+        ({"curriculum": POOR}, "latest 200 environments are only 50.0 really different"),
+        ({"curriculum": Curriculum(vendi=1.0, vendi_of=19)}, ""),
+        ({"slots": 4, "dropped": 1, "episodes": 10, "measured": 9, "curriculum": ENOUGH}, ""),
     ],
 )
-def test_an_alarm_names_what_is_amiss(changes: dict[str, int], score: float, words: str) -> None:
-    found = alarm(replace(EMPTY, **changes), score, Thresholds(0.5, 0.5, 0.5))
+def test_an_alarm_names_what_is_amiss(changes: dict[str, Any], words: str) -> None:
+    found = alarm(replace(EMPTY, **changes), Thresholds(0.3, 0.5, 0.5))
     assert words in found
     assert bool(found) is bool(words)
 
 
 def test_without_thresholds_there_is_no_alarm() -> None:
-    assert alarm(replace(EMPTY, slots=4, dropped=4, episodes=4, accepted=4), 1.0, Thresholds()) == ""
+    assert alarm(replace(EMPTY, slots=4, dropped=4, episodes=4, curriculum=POOR), Thresholds()) == ""
