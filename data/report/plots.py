@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 WIDTH = 200
 """Of the small plots in a table row, in SVG units; one unit is a CSS pixel."""
@@ -32,13 +33,18 @@ REGRETS = Scale(-1.0, 1.0, EDGE, WIDTH - EDGE)
 """Regrets in a table row: returns lie in [0, 1], so their difference lies in [-1, 1]."""
 
 
+MARKS = ("circle", "diamond", "square")
+"""Of the series of a chart, in turn: shape as well as colour tells them apart."""
+
+
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """A point of a chart with what it says."""
+    """A point of a chart with what it says. `ends`: top and bottom of its bar of uncertainty, empty without one."""
 
     x: float
     y: float
     label: str
+    ends: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,7 @@ class Line:
     name: str
     strokes: tuple[str, ...]
     dots: tuple[Dot, ...]
+    mark: str = MARKS[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,38 +65,86 @@ class Chart:
     lines: tuple[Line, ...]
     levels: tuple[tuple[float, str], ...]
     columns: tuple[tuple[float, str], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Values of one name, one a cycle; None where nothing was measured. `spreads`: half the length of each bar."""
+
+    name: str
+    values: Sequence[float | None]
+    spreads: Sequence[float | None] = ()
+
+    @property
+    def reached(self) -> list[float]:
+        """All values with the ends of their bars."""
+        spreads = self.spreads or [None] * len(self.values)
+        pairs = [(v, s or 0.0) for v, s in zip(self.values, spreads, strict=True) if v is not None]
+        return [end for v, s in pairs for end in (v - s, v + s)]
+
+
+class Axis(StrEnum):
+    """What a vertical axis shows: a share, a difference around 0, an amount from 0 on, or any scale."""
+
+    SHARE = "share"
+    SIGNED = "signed"
+    AMOUNT = "amount"
+    SCALE = "scale"
 
 
 def chart(
-    title: str, cycles: Sequence[int], series: Sequence[tuple[str, Sequence[float | None]]], *, signed: bool = False
+    title: str, cycles: Sequence[int], series: Sequence[Series], axis: Axis = Axis.SHARE, note: str = ""
 ) -> Chart:
-    """A chart of one or two series over cycle numbers. Shares run from 0 to 1, signed values as far as they need."""
+    """A chart of one to three series over cycle numbers."""
     left, top, right, bottom = CHART_BOX
-    high = _reach([v for _, values in series for v in values]) if signed else 1.0
-    low = -high if signed else 0.0
+    low, high = _ends(axis, [v for each in series for v in each.reached])
     across = Scale(min(cycles), max(max(cycles), min(cycles) + 1), left + 6, right - 6)
     up = Scale(low, high, bottom, top)
-    middle = (low + high) / 2
     return Chart(
         title=title,
-        lines=tuple(_line(name, cycles, values, across, up) for name, values in series),
-        levels=tuple((up(v), f"{v:g}".replace("-", "\u2212")) for v in (low, middle, high)),
+        lines=tuple(_line(s, cycles, across, up, mark) for s, mark in zip(series, MARKS, strict=False)),
+        levels=tuple((up(v), _level(v)) for v in (low, (low + high) / 2, high)),
         columns=tuple((across(n), str(n)) for n in sorted({min(cycles), max(cycles)})),
+        note=note,
     )
 
 
-def _reach(values: Sequence[float | None]) -> float:
-    """The end of a symmetrical axis: the next quarter above the largest value."""
-    largest = max((abs(v) for v in values if v is not None), default=0.0)
-    return max(math.ceil(largest * 4 - 1e-9) / 4, 0.25)
+def _ends(axis: Axis, values: Sequence[float]) -> tuple[float, float]:
+    """Where an axis begins and ends: round numbers with every value between them."""
+    if axis is Axis.SHARE:
+        return 0.0, 1.0
+    if axis is Axis.SIGNED:
+        largest = max((abs(v) for v in values), default=0.0)
+        high = max(math.ceil(largest * 4 - 1e-9) / 4, 0.25)
+        return -high, high
+    low = 0.0 if axis is Axis.AMOUNT else min(values, default=0.0)
+    high = max(values, default=1.0)
+    step = _step(high - low)
+    start = math.floor(low / step + 1e-9) * step
+    return start, start + max(1, math.ceil((high - start) / step - 1e-9)) * step
 
 
-def _line(name: str, cycles: Sequence[int], values: Sequence[float | None], across: Scale, up: Scale) -> Line:
+def _step(span: float) -> float:
+    """1, 2 or 5 times a power of ten, four to ten times in a span; 1 for no span."""
+    if span <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(span))
+    return power * next(factor for factor in (0.2, 0.5, 1.0) if span / power <= 8 * factor or factor == 1.0)
+
+
+def _level(value: float) -> str:
+    return f"{value:.4g}".replace("-", "\u2212")
+
+
+def _line(series: Series, cycles: Sequence[int], across: Scale, up: Scale, mark: str) -> Line:
     runs: list[list[Dot]] = [[]]
-    for number, value in zip(cycles, values, strict=True):
+    for number, value, spread in zip(cycles, series.values, series.spreads or [None] * len(cycles), strict=True):
         if value is None:
             runs.append([])
-        else:
-            runs[-1].append(Dot(across(number), up(value), f"cycle {number}: {value:.2f}"))
+            continue
+        ends = () if spread is None else (up(value + spread), up(value - spread))
+        said = f"cycle {number}: {value:.3g}" if spread is None else f"cycle {number}: {value:.3g} ± {spread:.2g}"
+        runs[-1].append(Dot(across(number), up(value), said, ends))
     strokes = tuple(" ".join(f"{d.x},{d.y}" for d in run) for run in runs if len(run) > 1)
-    return Line(name, strokes, tuple(d for run in runs for d in run))
+    return Line(series.name, strokes, tuple(d for run in runs for d in run), mark)

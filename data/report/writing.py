@@ -1,6 +1,6 @@
 """Which pages there are and where: an index, and a folder a cycle with a page for each environment and failed slot."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from data.catalog import Catalog
@@ -8,9 +8,10 @@ from data.report.cycles import CycleLine, CycleReport, cycle_lines, cycle_report
 from data.report.environments import CyclePages
 from data.report.figures import file_name
 from data.report.findings import attempts_by_end, cautions, environment_funnel, episode_funnel, skill_lines
-from data.report.plots import Chart, chart
 from data.report.rendering import rendered
+from data.report.trends import trends
 from data.writing import folder_made, written
+from spade.curriculum import Curriculum
 from spade.errors import Abort
 
 INDEX = "index.html"
@@ -32,7 +33,8 @@ def write_report(catalog: Catalog, out: Path, *, cycles: Sequence[str] | None = 
         _write_cycle(catalog, report, out / "cycles" / line.cycle_id)
     if lines and newest is None:
         newest = cycle_report(catalog, lines[-1])
-    return _write(out / INDEX, _index(lines, newest, out))
+    stood = {summary.cycle_id: summary.curriculum for summary in catalog.summaries()}
+    return _write(out / INDEX, _index(lines, newest, stood, out))
 
 
 def _chosen(lines: Sequence[CycleLine], cycles: Sequence[str] | None) -> list[CycleLine]:
@@ -65,34 +67,22 @@ def _shown(report: CycleReport) -> dict[str, object]:
     }
 
 
-def _index(lines: Sequence[CycleLine], newest: CycleReport | None, out: Path) -> str:
+def _index(lines: Sequence[CycleLine], newest: CycleReport | None, stood: Mapping[str, Curriculum], out: Path) -> str:
     if newest is None:
         return rendered("empty.html.j2", home="")
     run = (newest.line.settings_hash, newest.line.seed)
     of_run = sorted((x for x in lines if (x.settings_hash, x.seed) == run), key=lambda x: x.number)
+    charts = list(trends(of_run, stood))
     return rendered(
         "index.html.j2",
         **_shown(newest),
         lines=list(reversed(lines)),
         runs=len({(x.settings_hash, x.seed) for x in lines}),
-        charts=list(_charts(of_run)) if len(of_run) > 1 else [],
+        charts=charts if len(of_run) > 1 else [],
         there={x.cycle_id for x in lines if (out / "cycles" / x.cycle_id / INDEX).exists()},
         base=f"cycles/{newest.line.cycle_id}/",
         home="",
     )
-
-
-def _charts(lines: Sequence[CycleLine]) -> Iterator[Chart]:
-    numbers = [x.number for x in lines]
-    rates = [("plain", [x.plain_rate for x in lines]), ("hinted", [x.hinted_rate for x in lines])]
-    yield chart("Win rate", numbers, rates)
-    yield chart("Mean regret", numbers, [("hinted less plain return", [x.regret for x in lines])], signed=True)
-    made = [
-        ("share of slots", [x.accepted_share for x in lines]),
-        ("share of attempts", [x.attempts_accepted for x in lines]),
-    ]
-    yield chart("Accepted", numbers, made)
-    yield chart("In the learnable band", numbers, [("share of scored environments", [x.band_share for x in lines])])
 
 
 def _write(path: Path, text: str) -> Path:

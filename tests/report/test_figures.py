@@ -12,7 +12,7 @@ from data.report import figures
 from data.report.cycles import cycle_lines, cycle_report
 from data.report.environments import Ended, Pair, telling
 from data.report.findings import attempts_by_end, environment_funnel, episode_funnel, skill_lines
-from data.report.plots import RATES, REGRETS, chart
+from data.report.plots import RATES, REGRETS, Axis, Series, _ends, chart
 from tests.report.worlds import World
 
 
@@ -135,19 +135,44 @@ def test_scales_keep_order_and_stay_inside(a: float, b: float) -> None:
 
 
 def test_a_missing_value_is_a_gap_in_the_chart() -> None:
-    drawn = chart("Win rate", [0, 1, 2, 3, 4], [("plain", [0.2, 0.4, None, 0.5, None])])
+    drawn = chart("Win rate", [0, 1, 2, 3, 4], [Series("plain", [0.2, 0.4, None, 0.5, None])])
     [line] = drawn.lines
 
     assert len(line.dots) == 3
     assert len(line.strokes) == 1
-    assert [dot.label for dot in line.dots] == ["cycle 0: 0.20", "cycle 1: 0.40", "cycle 3: 0.50"]
+    assert [dot.label for dot in line.dots] == ["cycle 0: 0.2", "cycle 1: 0.4", "cycle 3: 0.5"]
 
 
 def test_signed_charts_reach_as_far_as_their_values() -> None:
-    drawn = chart("Mean regret", [0, 1], [("regret", [0.1, -0.3])], signed=True)
+    drawn = chart("Mean regret", [0, 1], [Series("regret", [0.1, -0.3])], Axis.SIGNED)
 
     assert [label for _, label in drawn.levels] == ["\u22120.5", "0", "0.5"]
-    assert [label for _, label in chart("Mean regret", [7], [("regret", [None])], signed=True).levels][2] == "0.25"
+    assert [label for _, label in chart("Mean regret", [7], [Series("regret", [None])], Axis.SIGNED).levels][
+        2
+    ] == "0.25"
+
+
+@given(st.lists(st.one_of(st.none(), st.floats(-1e6, 1e6)), min_size=1, max_size=9), st.sampled_from(Axis))
+def test_every_axis_reaches_around_all_its_values(values: list[float | None], axis: Axis) -> None:
+    """Whatever the scale: a value drawn at the edge of its box would say something that was not measured."""
+    if axis is Axis.SHARE or (axis is Axis.AMOUNT and any(v is not None and v < 0 for v in values)):
+        return
+    low, high = _ends(axis, Series("a", values).reached)
+    assert low < high
+    slack = 1e-6 * (high - low)
+    assert all(low - slack <= v <= high + slack for v in values if v is not None)
+
+
+def test_bars_say_how_sure_a_value_is_and_count_for_the_axis() -> None:
+    [line] = chart("Ratings", [0, 1], [Series("agent", [20.0, 30.0], [5.0, None])], Axis.SCALE).lines
+    assert line.dots[0].label == "cycle 0: 20 ± 5"
+    assert len(line.dots[0].ends) == 2
+    assert line.dots[1].ends == ()
+    assert [label for _, label in chart("R", [0], [Series("a", [20.0], [5.0])], Axis.SCALE).levels] == [
+        "14",
+        "20",
+        "26",
+    ]
 
 
 def _ended(name: str, return_: float | None) -> Ended:

@@ -6,8 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from data.catalog import Catalog
+from data.rating import matches_of, rate_cycle
 from spade.attempts import Attempt, Prompt
 from spade.curation import decide_positives
+from spade.curriculum import Curriculum, curriculum
 from spade.datasets import Dataset, DatasetRow
 from spade.documents import Document
 from spade.environments import Environment
@@ -87,8 +89,15 @@ class World:
         if finished:
             records = CycleRecords(cycle.cycle_id, number, attempts, hints, episodes, scores, min(3, len(made)))
             summary = summarise(records, rows=rows, dataset_id=dataset, seconds=184.0 + number)
-            self.catalog.append("summaries", [summary])
+            stood = self._curriculum(cycle, episodes)
+            self.catalog.append("summaries", [replace(summary, curriculum=stood)])
         return cycle
+
+    def _curriculum(self, cycle: Cycle, episodes: Sequence[Episode]) -> Curriculum:
+        matches = matches_of(episodes)
+        ratings = rate_cycle(self.catalog, cycle.cycle_id, matches)
+        made = len(self._environments)
+        return curriculum(matches, ratings, self._environments, vendi=0.6 * made if made else None, vendi_of=made)
 
     def _spoken(self, document: Document) -> Document:
         if not self.say:
