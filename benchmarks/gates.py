@@ -19,6 +19,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import date
+from itertools import count
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -124,12 +125,18 @@ async def worker(seconds: float, stages: int) -> None:
     judging.STAGES = {Setting.GAMES: games[:stages]}
     codes = medium_programs()
     async with open_sandbox(SandboxSettings()) as sandbox:
-        jobs = [lambda c=c: verdict_on(c, sandbox, Limits()) for c in codes]  # type: ignore[misc]
-        assert not any(gate for gate, _ in await many(jobs))
+        fresh = count()
+
+        def jobs() -> list[Callable[[], Awaitable[Any]]]:
+            """Programs that were not seen before: by a comment, and so by the seeds they are judged on."""
+            new = [f"{code}\n# {next(fresh)}\n" for code in codes]
+            return [lambda c=c: verdict_on(c, sandbox, Limits()) for c in new]  # type: ignore[misc]
+
+        assert not any(gate for gate, _ in await many(jobs()))
         began, judged = time.perf_counter(), 0
         while time.perf_counter() - began < seconds:
-            await many(jobs)
-            judged += len(jobs)
+            await many(jobs())
+            judged += len(codes)
         print(judged / (time.perf_counter() - began))
 
 

@@ -5,10 +5,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
+from typing import TypeVar
 
 from spade.gates.literals import bounds, form_of, form_tokens, literals, menu
 from spade.gates.source import Source, walk
 
+T = TypeVar("T")
 NONSENSE_WORDS = ("answer", "xyzzy", "quux")
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -58,10 +60,10 @@ class Vocabulary:
     def draw(self, rng: Random) -> str:
         """One legal-looking action: one of the pool, one with its parts exchanged, or one from the menu."""
         if self.menu and (not self.pool or rng.random() < 0.25):
-            return rng.choice(self.menu)
+            return pick(self.menu, rng)
         if not self.pool:
             return str(rng.randint(self.low, self.high))
-        action = rng.choice(self.pool)
+        action = pick(self.pool, rng)
         return self._mixed(action, rng) if rng.random() < 0.6 else action
 
     def _mixed(self, action: str, rng: Random) -> str:
@@ -72,10 +74,15 @@ class Vocabulary:
                 least, most = spans[at] or (int(part[:9]), int(part[:9]))
                 if rng.random() < 0.25:
                     least, most = min(least, self.low), max(most, self.high)
-                parts[at] = str(rng.randint(least, most))
+                parts[at] = str(least + int(rng.random() * (most - least + 1)))
             elif part.isalpha():
-                parts[at] = rng.choice(alike)[at]
+                parts[at] = pick(alike, rng)[at]
         return "".join(parts)
+
+
+def pick(options: Sequence[T], rng: Random) -> T:
+    """One of them, at a third of what `rng.choice` costs; thousands are drawn for each program."""
+    return options[int(rng.random() * len(options))]
 
 
 def vocabulary(greetings: Sequence[str], solutions: Sequence[Sequence[str]]) -> Vocabulary:
