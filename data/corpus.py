@@ -1,42 +1,31 @@
-"""Documents from JSONL files, drawn without replacement by an address: a seed, a cycle, a count."""
+"""The documents of a run, drawn without replacement by an address: a seed, a cycle, a count."""
 
-import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field, replace
-from importlib.resources import files
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from data.writing import written
+from data.document_sources import BrokenLine, Found, documents_of
+from data.evaluation_sets import evaluation_data
+from spade.document_rules import DocumentRules
 from spade.documents import Document, cut_at_paragraph
 from spade.errors import Abort
-from spade.identity import canonical, rng_for
+from spade.identity import rng_for
 from spade.settings import CorpusSettings
 
-PACKAGED = "package:"
-_TEXT_KEYS = ("text", "orig_doc")
-_NAMED_KEYS = ("title", "subject", "source", "license")
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-@dataclass(frozen=True, slots=True)
-class BrokenLine:
-    """A line that holds no document. `number` counts from 1."""
-
-    number: int
-    reason: str
+NO_RULES = DocumentRules()
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Distinct documents in file order, and what was wrong with the rest."""
+    """Distinct documents in file order, and what was wrong with the rest. `left_out`: how many by each reason."""
 
     name: str
     documents: tuple[Document, ...]
     broken: tuple[BrokenLine, ...] = ()
     duplicates: int = 0
+    left_out: tuple[tuple[str, int], ...] = ()
     _orders: dict[tuple[int, int], list[int]] = field(default_factory=dict, repr=False, compare=False)
 
     def draw(self, seed: int, cycle_number: int, count: int) -> list[Document]:
@@ -56,90 +45,72 @@ class Corpus:
         return self.documents[self._orders[seed, epoch][at]]
 
 
+@dataclass
+class Sieve:
+    """What is taken of a stream of documents: no broken line, nothing twice, nothing against the rules, nothing that
+    shares a long run of words with an evaluation set. Counts all that it leaves out."""
+
+    rules: DocumentRules = NO_RULES
+    evaluation_sets: tuple[Path, ...] = ()
+    held: set[str] = field(default_factory=set)
+    broken: list[BrokenLine] = field(default_factory=list)
+    duplicates: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def taken(self, found: Iterable[Found]) -> Iterator[Document]:
+        for each in found:
+            if isinstance(each, BrokenLine):
+                self.broken.append(each)
+            elif each.document_id in self.held:
+                self.duplicates += 1
+            elif why := self._why_not(each):
+                self.left_out[why] += 1
+            else:
+                self.held.add(each.document_id)
+                yield each
+
+    def _why_not(self, document: Document) -> str:
+        if why := self.rules.why_not(document):
+            return why
+        shared = evaluation_data(self.evaluation_sets).shared(document.text) if self.evaluation_sets else ""
+        return f"contaminated: {shared.partition(':')[0]}" if shared else ""
+
+
+def rules_of(settings: CorpusSettings) -> DocumentRules:
+    return DocumentRules(settings.min_words, 0, settings.language, settings.prose, settings.licenses)
+
+
 def open_corpus(settings: CorpusSettings) -> Corpus:
     """The corpus of a run, documents cut to `max_words`. Raises `Abort` when there is none or it is empty."""
-    return read_corpus(settings.path, max_words=settings.max_words)
+    sieve = Sieve(rules_of(settings), settings.evaluation_sets)
+    return read_corpus(settings.path, max_words=settings.max_words, sieve=sieve)
 
 
-def read_corpus(path: str, *, max_words: int) -> Corpus:
-    """Read `package:NAME` or a JSONL file. Broken lines and repeated documents are left out and counted."""
-    broken: list[BrokenLine] = []
-    found: dict[str, Document] = {}
-    repeated = 0
-    for document in _documents(lines_of(path), broken):
-        cut = replace(document, text=cut_at_paragraph(document.text, max_words))
-        repeated += cut.document_id in found
-        found.setdefault(cut.document_id, cut)
-    if not found:
-        why = f"all {len(broken)} lines are broken, the first because {broken[0].reason}" if broken else "it is empty"
+def read_corpus(path: str, *, max_words: int, sieve: Sieve | None = None) -> Corpus:
+    """Read `package:NAME`, a file or a folder. What the sieve leaves out is counted; documents are cut before that."""
+    sieve = sieve or Sieve()
+    documents = tuple(sieve.taken(_cut(documents_of(path), max_words)))
+    if not documents:
         raise Abort(
-            f"The corpus {path} holds no document: {why}.",
+            f"The corpus {path} holds no document: {_why_empty(sieve)}.",
             'Give a JSONL file with one {"text": ...} a line as corpus.path, or use package:starter.',
         )
-    return Corpus(path, tuple(found.values()), tuple(broken), repeated)
+    counts = tuple(sieve.left_out.most_common())
+    return Corpus(path, documents, tuple(sieve.broken), sieve.duplicates, counts)
 
 
-def lines_of(path: str) -> Iterator[bytes]:
-    """The lines of `package:NAME` or of a file. Raises `Abort` when it cannot be read."""
-    if path.startswith(PACKAGED):
-        resource = files("data").joinpath("corpora", f"{path.removeprefix(PACKAGED)}.jsonl")
-        if not resource.is_file():
-            raise Abort(f"There is no packaged corpus {path!r}.", "package:starter is the one that ships.")
-        yield from resource.read_bytes().splitlines()
-        return
-    try:
-        with open(Path(path).expanduser(), "rb") as file:
-            yield from file
-    except OSError as error:
-        raise Abort(
-            f"The corpus {path} cannot be read: {error.strerror or error}.",
-            "Give an existing JSONL file as corpus.path, or use package:starter.",
-        ) from error
+def _cut(found: Iterable[Found], max_words: int) -> Iterator[Found]:
+    for each in found:
+        yield replace(each, text=cut_at_paragraph(each.text, max_words)) if isinstance(each, Document) else each
 
 
-def _documents(lines: Iterable[bytes], broken: list[BrokenLine]) -> Iterator[Document]:
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        document = _document(line)
-        if isinstance(document, str):
-            broken.append(BrokenLine(number, document))
-        else:
-            yield document
-
-
-def _document(line: bytes) -> Document | str:
-    """The document of one line, or why there is none."""
-    try:
-        value: Any = json.loads(line.decode("utf-8"), parse_constant=_refuse)
-    except UnicodeDecodeError:
-        return "it is not UTF-8"
-    except (ValueError, RecursionError):
-        return "it is not JSON"
-    if not isinstance(value, dict):
-        return "it is not a JSON object"
-    text = next((value[k] for k in _TEXT_KEYS if isinstance(value.get(k), str)), "")
-    if not text.strip():
-        return f"it has no text under {' or '.join(_TEXT_KEYS)}"
-    if "\\u" in line.decode() and _SURROGATE.search(canonical(value)):
-        return "it holds half a surrogate pair"
-    named = {key: value[key] for key in _NAMED_KEYS if isinstance(value.get(key), str)}
-    rest = {k: v for k, v in value.items() if k not in named and value[k] is not text}
-    return Document(text=text.strip(), metadata=tuple((k, canonical(v)) for k, v in sorted(rest.items())), **named)
-
-
-def text_of(line: bytes, keys: tuple[str, ...] = _TEXT_KEYS) -> str:
-    """The text of a JSONL line under the first of `keys` that has one; empty for any other line."""
-    try:
-        value: Any = json.loads(line)
-    except (ValueError, RecursionError):
-        return ""
-    return next((value[k] for k in keys if isinstance(value.get(k), str)), "") if isinstance(value, dict) else ""
-
-
-def _refuse(constant: str) -> None:
-    """NaN and Infinity are Python's, not JSON's."""
-    raise ValueError(constant)
+def _why_empty(sieve: Sieve) -> str:
+    if sieve.left_out:
+        reason, count = sieve.left_out.most_common(1)[0]
+        return f"{sieve.left_out.total()} documents are left out by the settings, {count} of them as {reason}"
+    if sieve.broken:
+        return f"all {len(sieve.broken)} lines are broken, the first because {sieve.broken[0].reason}"
+    return "it is empty"
 
 
 def statistics(corpus: Corpus) -> dict[str, Any]:
@@ -155,47 +126,8 @@ def statistics(corpus: Corpus) -> dict[str, Any]:
         "subjects": dict(Counter(d.subject or "none" for d in corpus.documents).most_common()),
         "licenses": dict(Counter(d.license or "none" for d in corpus.documents).most_common()),
         "duplicates": corpus.duplicates,
-        "broken_lines": [{"line": line.number, "reason": line.reason} for line in corpus.broken],
+        "left_out": dict(corpus.left_out),
+        "broken_lines": [
+            {"line": b.number, "reason": b.reason} | ({"file": b.file} if b.file else {}) for b in corpus.broken
+        ],
     }
-
-
-def add_documents(source: Path, to: Path, license: str = "") -> tuple[int, int, int]:
-    """Add what `to` does not hold yet: (added, known already, broken). The file is replaced as a whole.
-
-    `source` is a JSONL file, or a folder whose .txt and .md files are one document each. Raises `Abort` when `source`
-    cannot be read or `to` cannot be written.
-    """
-    broken: list[BrokenLine] = []
-    old = to.read_bytes() if to.exists() else b""
-    held = {d.document_id for d in _documents(old.splitlines(), broken)}
-    unread: list[BrokenLine] = []
-    lines = lines_of(str(source)) if source.is_file() else _folder_lines(source)
-    fresh: dict[str, Document] = {}
-    known = 0
-    for document in _documents(lines, unread):
-        known += document.document_id in held or document.document_id in fresh
-        if document.document_id not in held:
-            fresh.setdefault(document.document_id, document)
-    with written(to) as file:
-        file.write(old if not old or old.endswith(b"\n") else old + b"\n")
-        file.writelines(_line_of(replace(d, license=d.license or license)) for d in fresh.values())
-    return len(fresh), known, len(unread)
-
-
-def _folder_lines(folder: Path) -> Iterator[bytes]:
-    """Each .txt and .md file of a folder as a line of JSONL; what is not UTF-8 as a broken one."""
-    if not folder.is_dir():
-        raise Abort(f"{folder} is neither a file nor a folder.", "Give a JSONL file or a folder of .txt and .md files.")
-    for path in sorted(p for p in folder.rglob("*") if p.suffix in (".txt", ".md") and p.is_file()):
-        try:
-            text = path.read_text("utf-8")
-        except UnicodeDecodeError:
-            yield b"\xff"
-        else:
-            yield canonical({"text": text, "title": path.stem, "source": path.name}).encode()
-
-
-def _line_of(document: Document) -> bytes:
-    values = {name: value for name, value in asdict(document).items() if value and name != "metadata"}
-    metadata = {name: json.loads(value) for name, value in document.metadata}
-    return (json.dumps({**values, **metadata}, ensure_ascii=False, allow_nan=False) + "\n").encode()

@@ -1,13 +1,11 @@
 """What curation must know beyond the episodes themselves, read from the catalog and from evaluation sets."""
 
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
 from data.catalog import Catalog
-from data.corpus import lines_of, text_of
+from data.evaluation_sets import evaluation_data
 from data.reviewing import refusals
-from spade.contamination import EvaluationData
 from spade.curation import Evidence
 from spade.episodes import Episode
 from spade.settings import CurationSettings
@@ -48,12 +46,3 @@ def _contaminated(episodes: Sequence[Episode], paths: tuple[Path, ...]) -> dict[
     data = evaluation_data(paths)
     found = {e.episode_id: data.shared("\n".join(t.observation for t in e.turns)) for e in episodes}
     return {episode_id: shared for episode_id, shared in found.items() if shared}
-
-
-@cache
-def evaluation_data(paths: tuple[Path, ...]) -> EvaluationData:
-    """The runs of words of evaluation sets: JSONL with `text` or `question` a line; other lines are skipped."""
-    data = EvaluationData()
-    for path in paths:
-        data.add(path.stem, (text for line in lines_of(str(path)) if (text := text_of(line, ("text", "question")))))
-    return data

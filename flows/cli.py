@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from flows.audit_cli import audit
-from flows.data_cli import corpus_app, lineage, show, sql
+from flows.corpus_cli import corpus_app
+from flows.data_cli import lineage, show, sql
 from flows.env_cli import env_app, parse
 from flows.model_cli import fetch_model, serve_model
 from flows.operations_cli import export, maintain, status, up

@@ -1,4 +1,4 @@
-"""Commands over what is stored: `lineage`, `show`, `sql`, and `corpus` with its parts. Wired up in `flows/cli.py`."""
+"""Commands over what is stored: `lineage`, `show`, `sql`. Wired up in `flows/cli.py`."""
 
 import json
 import sys
@@ -21,8 +21,6 @@ Home = Annotated[Path | None, typer.Option(help="Folder of run artifacts.", show
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Id = Annotated[str, typer.Argument(metavar="ID", help="An id, or the beginning of one.")]
 
-corpus_app = typer.Typer(name="corpus", help="Look into a corpus of documents, or add to one.", no_args_is_help=True)
-
 
 def lineage(id: Id, home: Home = None, as_json: AsJson = False) -> None:
     """Print where an id came from and what became of it: document, prompt, attempt, environment, episode, dataset."""
@@ -38,9 +36,9 @@ def lineage(id: Id, home: Home = None, as_json: AsJson = False) -> None:
         if node.neighbours:
             tree = Tree(_line(node) + f" [dim]{title}[/dim]")
             _grow(tree, node)
-            _console().print(tree)
+            console_of().print(tree)
     if not found.up.neighbours and not found.down.neighbours:
-        _console().print(_line(found.up))
+        console_of().print(_line(found.up))
 
 
 def show(id: Id, home: Home = None, as_json: AsJson = False) -> None:
@@ -52,9 +50,9 @@ def show(id: Id, home: Home = None, as_json: AsJson = False) -> None:
     if as_json:
         print_json({"kind": kind.word, "id": getattr(record, kind.column), **values})
         return
-    console = _console()
+    console = console_of()
     console.print(f"[bold]{kind.word}[/bold] {getattr(record, kind.column)}")
-    _print_values(console, values)
+    print_values(console, values)
 
 
 def sql(
@@ -72,52 +70,6 @@ def sql(
     print_rows(rows)
 
 
-@corpus_app.command("stats")
-def corpus_stats(path: Annotated[str, typer.Argument()] = "package:starter", as_json: AsJson = False) -> None:
-    """Count documents, words, subjects, licences, and what could not be read."""
-    from data.corpus import read_corpus, statistics
-
-    found = statistics(read_corpus(path, max_words=10**9))
-    if as_json:
-        print_json(found)
-        return
-    _print_values(_console(), found)
-
-
-@corpus_app.command("sample")
-def corpus_sample(
-    path: Annotated[str, typer.Argument()] = "package:starter",
-    count: Annotated[int, typer.Option(min=1)] = 3,
-    seed: int = 0,
-    as_json: AsJson = False,
-) -> None:
-    """Print documents as a run with this seed would draw them first."""
-    from data.corpus import read_corpus
-
-    corpus = read_corpus(path, max_words=10**9)
-    documents = corpus.draw(seed, 0, min(count, len(corpus.documents)))
-    if as_json:
-        print_json([{"document_id": d.document_id, **asdict(d)} for d in documents])
-        return
-    console = _console()
-    for document in documents:
-        console.rule(_text(f"{document.document_id} {document.title}"))
-        console.print(_text(document.text))
-
-
-@corpus_app.command("add")
-def corpus_add(
-    source: Annotated[Path, typer.Argument(help="JSONL, or a folder of .txt and .md files.")],
-    to: Annotated[Path, typer.Option(help="Corpus file to add to; made when it is not there.")],
-    license: Annotated[str, typer.Option(help="Licence of documents that name none.")] = "",
-) -> None:
-    """Add the documents of a file or folder that the corpus does not hold yet."""
-    from data.corpus import add_documents
-
-    added, known, broken = add_documents(source, to, license)
-    print(f"{added} documents added to {to}, {known} were there already, {broken} lines or files could not be read.")
-
-
 def catalog_of(home: Path | None) -> "Catalog":
     from data.catalog import Catalog
     from flows.configuring import flags_of, load_settings
@@ -129,13 +81,13 @@ def catalog_of(home: Path | None) -> "Catalog":
     return catalog
 
 
-def _console() -> "Console":
+def console_of() -> "Console":
     from rich.console import Console
 
     return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
 
 
-def _text(text: str) -> Any:
+def shown_text(text: str) -> Any:
     """Text from a model or a document: printed as it is, never as markup, control characters shown."""
     from rich.text import Text
 
@@ -145,7 +97,7 @@ def _text(text: str) -> Any:
 def _line(node: "Node") -> str:
     from rich.markup import escape
 
-    label = " ".join(_text(node.label).plain.split())
+    label = " ".join(shown_text(node.label).plain.split())
     return f"[bold]{node.kind}[/bold] {node.id} [dim]{escape(label)}[/dim]"
 
 
@@ -156,19 +108,19 @@ def _grow(tree: "Tree", node: "Node") -> None:
         tree.add(f"[dim]and {node.others} more[/dim]")
 
 
-def _print_values(console: "Console", values: dict[str, Any], indent: str = "") -> None:
+def print_values(console: "Console", values: dict[str, Any], indent: str = "") -> None:
     for name, value in values.items():
         if isinstance(value, dict):
             console.print(f"{indent}[bold]{name}[/bold]")
-            _print_values(console, value, indent + "  ")
+            print_values(console, value, indent + "  ")
         elif isinstance(value, list | tuple) and value and isinstance(value[0], dict):
             for number, part in enumerate(value):
                 console.print(f"{indent}[bold]{name} {number + 1}[/bold]")
-                _print_values(console, part, indent + "  ")
+                print_values(console, part, indent + "  ")
         elif value not in ("", None, (), []):
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
             console.print(f"{indent}[bold]{name}[/bold]", end="\n" if "\n" in text else " ")
-            console.print(_text(text))
+            console.print(shown_text(text))
 
 
 def _tables(catalog: "Catalog") -> list[dict[str, Any]]:
@@ -183,8 +135,8 @@ def print_rows(rows: list[dict[str, Any]]) -> None:
         return
     table = Table(*rows[0])
     for row in rows:
-        table.add_row(*("" if value is None else _text(str(value)) for value in row.values()))
-    _console().print(table)
+        table.add_row(*("" if value is None else shown_text(str(value)) for value in row.values()))
+    console_of().print(table)
 
 
 def print_json(value: Any) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import asdict, replace
 from functools import partial
@@ -15,6 +16,7 @@ from pydantic import Field
 from data.progress import CycleProgress
 from flows.configuring import load_settings, run_flags, with_slice
 from flows.opening import Parts, open_parts
+from spade.documents import Document
 from spade.environments import Environment
 from spade.episodes import Arm
 from spade.errors import Abort
@@ -150,12 +152,7 @@ async def close_cycle(factory: Factory, started: float) -> CycleSummary:
 def open_cycle(parts: Parts, cycle: Cycle) -> Factory:
     """Plan the cycle, store the plan, and read what is there already."""
     settings = parts.settings
-    documents = parts.corpus.draw(settings.seed, cycle.number, settings.cycle.slots)
-    by_id = {document.document_id: document for document in documents}
-    slots = plan_slots(cycle, settings.cycle.setting, [d.document_id for d in documents], skills=settings.cycle.skills)
-    parts.catalog.append("cycles", [cycle])
-    parts.catalog.append("documents", documents)
-    parts.catalog.append("slots", slots)
+    slots, documents = _planned(parts, cycle)
     return Factory(
         settings=settings,
         progress=CycleProgress.load(parts.catalog, cycle, slots),
@@ -163,12 +160,28 @@ def open_cycle(parts: Parts, cycle: Cycle) -> Factory:
         sandbox=parts.sandbox,
         model=parts.model,
         designer=parts.designer,
-        documents=by_id,
+        documents={document.document_id: document for document in documents},
         known=parts.known,
         budget=parts.budget,
         watcher=WATCHER.get(),
         plays=asyncio.Semaphore(settings.model.concurrency),
     )
+
+
+def _planned(parts: Parts, cycle: Cycle) -> tuple[Sequence[Slot], Sequence[Document]]:
+    """The cycle's slots and their documents: as stored, so that a corpus that grew does not change what is under way."""
+    settings, catalog = parts.settings, parts.catalog
+    if stored := catalog.slots(cycle_id=cycle.cycle_id):
+        slots = sorted(stored, key=lambda slot: slot.index)
+        return slots, catalog.documents(document_id=[slot.document_id for slot in slots])
+    documents = parts.corpus.draw(settings.seed, cycle.number, settings.cycle.slots)
+    planned = plan_slots(
+        cycle, settings.cycle.setting, [d.document_id for d in documents], skills=settings.cycle.skills
+    )
+    catalog.append("cycles", [cycle])
+    catalog.append("documents", documents)
+    catalog.append("slots", planned)
+    return planned, documents
 
 
 async def within_budget(factory: Factory, slot: Slot) -> bool:

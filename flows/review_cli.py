@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from flows.data_cli import AsJson, Home, _console, _text, catalog_of, print_json, print_rows
+from flows.data_cli import AsJson, Home, catalog_of, console_of, print_json, print_rows, shown_text
 from spade.errors import Abort
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _take_in(catalog: "Catalog", path: Path, person: str) -> None:
 
     taken = take_in(catalog, path, person)
     for number, why in taken.broken:
-        _console().print(_text(f"line {number}: {why}"))
+        console_of().print(shown_text(f"line {number}: {why}"))
     print(f"{len(taken.reviews)} verdicts stored, {len(taken.broken)} lines left out.")
     if taken.broken and not taken.reviews:
         raise Abort(f"{path} holds no verdict.", "A line has row_id, correct, style and grounding.")
@@ -117,17 +117,17 @@ def _go_through(catalog: "Catalog", person: str) -> None:
 
 def _show(catalog: "Catalog", row: "QueuedRow", place: str) -> None:
     """A row as people read it: where it comes from, then who said what. Texts are printed as they are."""
-    console = _console()
+    console = console_of()
     (record,) = catalog.dataset_rows(row_id=row.row_id)
     console.rule(f"row {place}: {row.row_id}")
     for document in catalog.documents(document_id=record.document_id):
-        console.print(_text(f"document: {document.title}\n{document.text[:SHOWN_DOCUMENT]}\n"))
+        console.print(shown_text(f"document: {document.title}\n{document.text[:SHOWN_DOCUMENT]}\n"))
     for title, episode_id in (("play", row.episode_id), ("the play rejected for it", record.paired_episode_id)):
         for episode in catalog.episodes(episode_id=episode_id) if episode_id else ():
             console.print(f"[bold]{title}[/bold], return {json.dumps(episode.return_)}")
             for turn in episode.turns:
-                console.print("[dim]environment[/dim]", _text(turn.observation), sep="\n")
-                console.print("[dim]agent[/dim]", _text(turn.reply), sep="\n")
+                console.print("[dim]environment[/dim]", shown_text(turn.observation), sep="\n")
+                console.print("[dim]agent[/dim]", shown_text(turn.reply), sep="\n")
 
 
 def _verdict(row: "QueuedRow", person: str, correct: bool) -> "Review":

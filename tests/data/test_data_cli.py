@@ -10,13 +10,14 @@ from typer.testing import CliRunner
 from data.catalog import Catalog
 from data.export import export_sft
 from flows import data_cli
+from flows.corpus_cli import corpus_app
 from spade.errors import Abort
 from tests.data.records import chain
 
 app = typer.Typer()
 for command in (data_cli.lineage, data_cli.show, data_cli.sql):
     app.command()(command)
-app.add_typer(data_cli.corpus_app)
+app.add_typer(corpus_app)
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import CodeType, FrameType
@@ -17,8 +18,9 @@ from typer.testing import CliRunner
 from data.catalog import Catalog
 from flows.cli import app
 from flows.configuring import flags_of, load_settings
-from flows.generate import finish_cycle, next_cycle
+from flows.generate import finish_cycle, next_cycle, open_cycle
 from flows.opening import Parts, open_parts
+from spade.documents import Document
 from spade.ports import Model
 from spade.summary import CycleSummary
 from tests.fakes import ScriptedModel, WholeFactoryModel
@@ -158,6 +160,24 @@ def test_a_finished_cycle_is_not_made_again_and_the_next_one_follows(
             return next_cycle(parts).number, len(parts.known.structures)
 
     assert asyncio.run(numbers()) == (1, 3)
+
+
+def test_a_corpus_that_grew_does_not_change_a_cycle_under_way(
+    finished: tuple[Path, CycleSummary, list[str]], tmp_path: Path
+) -> None:
+    import asyncio
+
+    home = tmp_path / "home"
+    shutil.copytree(finished[0], home)
+    silent = ScriptedModel(AssertionError("the model was asked for what is stored"))
+
+    async def planned(*texts: str) -> list[str]:
+        async with parts_with(silent, home) as parts:
+            documents = (*parts.corpus.documents, *(Document(text) for text in texts))
+            grown = replace(parts, corpus=replace(parts.corpus, documents=documents, _orders={}))
+            return [slot.document_id for slot in open_cycle(grown, parts.catalog.cycles()[0]).progress.slots]
+
+    assert asyncio.run(planned("one more", "and another")) == asyncio.run(planned())
 
 
 def test_a_cycle_that_lost_its_end_is_finished_without_a_word_to_the_model(
