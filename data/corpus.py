@@ -8,11 +8,11 @@ from typing import Any
 
 from data.document_sources import BrokenLine, Found, documents_of
 from data.evaluation_sets import evaluation_data
+from spade.corpus_settings import CorpusSettings
 from spade.document_rules import DocumentRules
 from spade.documents import Document, cut_at_paragraph
 from spade.errors import Abort
 from spade.identity import rng_for
-from spade.settings import CorpusSettings
 
 NO_RULES = DocumentRules()
 

@@ -169,7 +169,7 @@ def open_cycle(parts: Parts, cycle: Cycle) -> Factory:
 
 
 def _planned(parts: Parts, cycle: Cycle) -> tuple[Sequence[Slot], Sequence[Document]]:
-    """The cycle's slots and their documents: as stored, so that a corpus that grew does not change what is under way."""
+    """The cycle's slots and their documents: as stored, so that a corpus that grew changes nothing under way."""
     settings, catalog = parts.settings, parts.catalog
     if stored := catalog.slots(cycle_id=cycle.cycle_id):
         slots = sorted(stored, key=lambda slot: slot.index)

@@ -65,6 +65,9 @@ class ProgressWatcher:
     def _on_designed(self, subject: str) -> None:
         self._advance("design")
 
+    def _on_settled(self, subject: str, *, left: int) -> None:
+        self._shrink("plays", left)
+
     def _on_dropped(self, subject: str, *, why: str) -> None:
         for name, count in (("design", 1), ("hints", 1), ("plays", 2 * self._plays), ("scores", 1)):
             self._shrink(name, count)

@@ -5,12 +5,14 @@ from typing import Literal
 
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, SecretStr
 
+from spade.corpus_settings import CorpusSettings
 from spade.curation import Rules
 from spade.identity import fingerprint
 from spade.messages import Sampling as SamplingRecord
 from spade.operating_settings import AlarmSettings, BudgetSettings, NotifySettings, RetentionSettings
 from spade.settings_base import Settings
 from spade.skills import Setting
+from spade.stopping import Stopping
 from spade.training_settings import TrainingSettings
 
 
@@ -28,24 +30,18 @@ class SamplingSettings(Settings):
         return SamplingRecord(self.temperature, self.top_p, self.top_k, self.max_tokens, seed)
 
 
-class CorpusSettings(Settings):
-    """Where documents come from."""
+class StoppingSettings(Settings):
+    """An arm ends early once its win rate is known well enough; what was not played was not asked."""
 
-    path: str = "package:starter"
-    """`package:starter`, a JSONL file with `text` a line, Parquet, texts or Markdown, or a folder of these; `.gz` and
-    `.zst` are unpacked."""
-    max_words: PositiveInt = 6000
-    """Longer documents are cut at a paragraph border."""
-    min_words: NonNegativeInt = 0
-    """Shorter documents are left out."""
-    language: Literal["", "en", "de", "fr", "es", "it", "pt", "nl"] = ""
-    """Documents whose commonest words are those of another language are left out; empty takes any."""
-    prose: bool = False
-    """Leave out what does not read like prose: odd words, repeated lines, symbols."""
-    licenses: tuple[str, ...] = ()
-    """Licences of documents that are taken; empty takes any."""
-    evaluation_sets: tuple[Path, ...] = ()
-    """JSONL files with `text` or `question` a line: documents that share 13 words in a row with them are left out."""
+    floor: PositiveInt = 8
+    """Measured plays that an arm has at least."""
+    step: PositiveInt = 4
+    """Plays between two looks."""
+    half_width: float = Field(0.2, gt=0.0, lt=0.5)
+    """Of the 95 % interval of the win rate, at which it is known well enough."""
+
+    def record(self) -> Stopping:
+        return Stopping(self.floor, self.step, self.half_width)
 
 
 class CycleSettings(Settings):
@@ -61,6 +57,8 @@ class CycleSettings(Settings):
     """Active skills per cycle."""
     max_turns: int = Field(25, ge=1, le=25)
     """The run's cap on turns; an environment's own cap may be lower."""
+    stopping: StoppingSettings | None = None
+    """Absent: all plays are played."""
 
 
 class DesignerSettings(Settings):

@@ -15,6 +15,7 @@ from spade.outcomes import CallOutcome, EpisodeOutcome
 from spade.prompting import agent_system
 from spade.settings import FactorySettings
 from spade.slots import Slot
+from spade.stopping import enough, waves
 from tasks.factory import Factory, label
 
 TRIES = 3
@@ -58,11 +59,35 @@ async def play_arm(factory: Factory, plan: ArmPlan) -> int:
 
 @task(cache_policy=NO_CACHE)
 async def play_episodes(factory: Factory, plan: ArmPlan) -> int:
-    """All plays of one arm, concurrently; finished ones are stored while others still run."""
+    """All plays of one arm, concurrently; finished ones are stored while others still run.
+
+    With `cycle.stopping` in waves, after each of which the arm may be known well enough: a function of what is stored,
+    so that a run that was killed ends where it would have.
+    """
     asked = asked_plays(plan, factory.settings)
-    stored = {e.episode_id for e in factory.progress.episodes(plan.environment.env_id)}
-    missing = [a for a in asked if a.episode_id not in stored]
-    factory.watcher.saw("resumed", plan.environment.env_id, plays=len(asked) - len(missing))
+    stopping = factory.settings.cycle.stopping
+    rule = stopping.record() if stopping else None
+    ended = _ended(factory, asked)
+    factory.watcher.saw("resumed", plan.environment.env_id, plays=len(ended))
+    count = 0
+    for wave in waves(asked, rule):
+        await _play_wave(factory, plan, [a for a in wave if a.episode_id not in ended])
+        count += len(wave)
+        ended = _ended(factory, asked)
+        if rule and count < len(asked) and enough([ended[a.episode_id].won for a in asked[:count]], rule):
+            factory.watcher.saw("settled", plan.environment.env_id, left=len(asked) - count)
+            break
+    return count
+
+
+def _ended(factory: Factory, asked: Sequence[Asked]) -> dict[str, Episode]:
+    """Those of the plays that are stored, by episode id."""
+    wanted = {a.episode_id for a in asked}
+    found = factory.progress.episodes(asked[0].env_id) if asked else []
+    return {e.episode_id: e for e in found if e.episode_id in wanted}
+
+
+async def _play_wave(factory: Factory, plan: ArmPlan, missing: Sequence[Asked]) -> None:
     running = {asyncio.create_task(_play_one(factory, plan, a)) for a in missing}
     try:
         while running:
@@ -70,7 +95,6 @@ async def play_episodes(factory: Factory, plan: ArmPlan) -> int:
             _store(factory, [finished.result() for finished in done])
     finally:
         await _cancel(running)
-    return len(asked)
 
 
 def _store(factory: Factory, episodes: Sequence[Episode]) -> None:

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data.corpus import Corpus, open_corpus, read_corpus
+from spade.corpus_settings import CorpusSettings
 from spade.documents import Document
 from spade.errors import Abort
-from spade.settings import CorpusSettings
 
 
 def written(folder: Path, *lines: str | bytes) -> str:

@@ -12,9 +12,9 @@ import pytest
 from data.corpus import Sieve, open_corpus, read_corpus
 from data.corpus_files import add_documents
 from data.document_sources import BrokenLine, documents_of
+from spade.corpus_settings import CorpusSettings
 from spade.documents import Document
 from spade.errors import Abort
-from spade.settings import CorpusSettings
 
 ROWS = [
     {"text": "water boils", "title": "Water", "license": "CC0-1.0", "page": 3},

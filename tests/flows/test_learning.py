@@ -18,8 +18,8 @@ from data.lineage import Node, lineage
 from flows.self_play import self_play
 from flows.train import train
 from spade.blueprints import blueprint_prompt
+from spade.corpus_settings import CorpusSettings
 from spade.lessons import Lessons
-from spade.settings import CorpusSettings
 from spade.skills import GAME_SKILLS, Setting
 from spade.slots import Slot
 from training.batch_files import read_batch

@@ -108,3 +108,58 @@ def test_pairs_never_outnumber_either_arm(plain: list[float], hinted: list[float
     episodes = [episode(Arm.PLAIN, i, r) for i, r in enumerate(plain)]
     episodes += [episode(Arm.HINTED, i, r) for i, r in enumerate(hinted)]
     assert len(paired_returns(episodes)) == min(len(plain), len(hinted))
+
+
+rates = st.floats(0.0, 1.0)
+VARIANTS = ("blend", "solve_rate", "regret", "signed_regret")
+
+
+@given(rates, rates)
+def test_the_plateau_is_symmetrical_within_0_and_1_and_falls_away_from_the_middle(one: float, other: float) -> None:
+    assert plateau(one) == pytest.approx(plateau(1 - one), abs=1e-9)
+    assert 0.0 <= plateau(one) <= 1.0
+    near, far = sorted((one, other), key=lambda rate: abs(rate - 0.5))
+    assert plateau(near) >= plateau(far) - 1e-9
+
+
+@given(rates, rates, st.one_of(st.none(), st.floats(-1, 1)))
+def test_blend_is_the_weighted_sum_for_any_win_rate_and_regret(
+    win_rate: float, more: float, regret: float | None
+) -> None:
+    """Monotone in the regret up to 0.15, where it is worth all of its 0.4; without one the plateau stands alone."""
+    found = blend(win_rate, regret)
+    assert 0.0 <= found <= 1.0
+    paid = 0.0 if regret is None else min(max(regret, 0.0), 0.15) / 0.15
+    assert found == pytest.approx(0.6 * plateau(win_rate) + 0.4 * paid)
+    if regret is not None:
+        assert blend(win_rate, min(1.0, regret + more)) >= found - 1e-9
+
+
+@given(st.integers(1, 24))
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_three_regimes_come_out_right_at_any_number_of_plays(variant: str, plays: int) -> None:
+    mastered = scored([1.0] * plays, [1.0] * plays, variant)
+    hopeless = scored([0.0] * plays, [0.0] * plays, variant)
+    frontier = scored([0.0] * plays, [1.0] * plays, variant)
+    assert (mastered.designer_reward, hopeless.designer_reward) == (0.0, 0.0)
+    assert frontier.regret == 1.0
+    assert frontier.designer_reward == {"blend": pytest.approx(0.4), "solve_rate": 0.0}.get(variant, 1.0)
+
+
+@given(returns_G, returns_G, st.sampled_from(VARIANTS))
+def test_regret_is_the_mean_difference_over_pairs_and_variants_are_made_of_it(
+    plain: list[float], hinted: list[float], variant: str
+) -> None:
+    found = scored(list(plain), list(hinted), variant)
+    pairs = list(zip(plain, hinted, strict=False))
+    assert found.regret == pytest.approx(fmean(h - p for p, h in pairs))
+    assert found.regret_pairs == len(pairs)
+    assert (found.plain.measured, found.plain.asked) == (len(plain), len(plain))
+    assert found.regret is not None
+    worth = {
+        "regret": max(0.0, found.regret),
+        "signed_regret": found.regret,
+        "solve_rate": plateau(found.plain.win_rate or 0.0),
+        "blend": blend(found.plain.win_rate or 0.0, found.regret),
+    }
+    assert found.designer_reward == pytest.approx(worth[variant])
