@@ -2,9 +2,11 @@
 
     python benchmarks/designing.py [--model path:FILE | --base-url URL --name NAME] [--setting games] [--slots 4]
         [--retries 5] [--minutes 7] [--context 6144] [--quick] [--json]
+    python benchmarks/designing.py --home VAR
 
 Code mode as the factory runs it: its prompts, its gates, its rule of what the next attempt is told. Every attempt is
 judged by all gates; what is accepted is judged once more from scratch. After `--minutes` what is there is reported.
+With `--home` the model is not asked: what an earlier run stored is judged.
 """
 
 import argparse
@@ -20,6 +22,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from data.catalog import Catalog
 from data.corpus import open_corpus
 from flows.configuring import load_settings
 from inference.opening import open_model
@@ -44,7 +47,7 @@ TARGETS = {"executable": 0.849, "well-posed": 0.97, "verifiable": 0.90}
 @dataclass(slots=True)
 class Bench:
     settings: FactorySettings
-    model: Model
+    model: Model | None
     sandbox: Sandbox
     retries: int
     designer: CodeDesigner = field(default_factory=CodeDesigner)
@@ -55,6 +58,7 @@ class Bench:
 
 async def design(bench: Bench, slot: Slot, document: Any) -> None:
     """The attempts of one slot, as the factory makes them."""
+    assert bench.model is not None
     attempts = bench.tried.setdefault(slot.slot_id, [])
     last = Draft()
     while len(attempts) <= bench.retries:
@@ -117,6 +121,24 @@ def row(name: str, count: int, of: int, target: float | None) -> dict[str, Any]:
     return {"name": name, "value": value, "unit": f"{count} of {of}", "target": target, "ok": ok}
 
 
+async def stored(given: argparse.Namespace) -> Bench:
+    """What the designer of an earlier run wrote, judged afresh by all gates."""
+    settings, catalog = load_settings("default"), Catalog(given.home)
+    slots = {slot.slot_id: slot for slot in catalog.slots()}
+    async with open_sandbox(settings.sandbox) as sandbox:
+        bench = Bench(settings, None, sandbox, given.retries)
+        for attempt in sorted(catalog.attempts(), key=lambda attempt: attempt.number):
+            draft = bench.designer.read(attempt.completion.text, slots[attempt.slot_id])
+            verdicts = await judged(bench, draft)
+            failed = first_failure(verdicts)
+            again = replace(attempt, verdicts=verdicts, rejected_by=failed.gate if failed else "")
+            bench.tried.setdefault(attempt.slot_id, []).append(again)
+            if failed is None:
+                bench.again.append(first_failure(await judged(bench, draft)) is None)
+    catalog.close()
+    return bench
+
+
 async def measure(given: argparse.Namespace) -> Bench:
     settings = load_settings("default")
     sampling = settings.designer.sampling.model_copy(update={"max_tokens": given.tokens})
@@ -161,6 +183,9 @@ def main() -> None:
     parser.add_argument("--model", default="package:smollm2-135m", help="weights for the embedded server")
     parser.add_argument("--base-url", default=None, help="an OpenAI-compatible endpoint instead")
     parser.add_argument("--name", default=None, help="the model's name there")
+    parser.add_argument(
+        "--home", type=Path, help="judge what the designer of an earlier `spade run` wrote, in this folder"
+    )
     parser.add_argument("--setting", default="games", choices=[s.value for s in Setting])
     parser.add_argument("--slots", type=int, default=4)
     parser.add_argument("--concurrency", type=int, default=1, help="sequences at once; one shares the prompt's cache")
@@ -175,7 +200,7 @@ def main() -> None:
     given = parser.parse_args()
     if given.quick:
         given.slots, given.retries, given.minutes = 1, 0, 0.5
-    bench = asyncio.run(measure(given))
+    bench = asyncio.run(stored(given) if given.home else measure(given))
     found = list(rows(bench))
     replies = [a.completion.text for attempts in bench.tried.values() for a in attempts]
     print(json.dumps({"rows": found, "replies": replies}, indent=2) if given.json else table(bench, found))
