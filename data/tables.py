@@ -18,6 +18,7 @@ from spade.documents import Document
 from spade.environments import Environment
 from spade.episodes import Episode
 from spade.errors import Skip
+from spade.evaluation import Evaluation, Sample
 from spade.hints import Hint
 from spade.identity import digest
 from spade.learning import BatchRecord, Checkpoint, Trained
@@ -205,6 +206,8 @@ DATASETS = Table("datasets", Dataset, ("dataset_id",), ("dataset_id",))
 DATASET_ROWS = Table("dataset_rows", DatasetRow, ("row_id",), ("row_id",))
 REVIEW_QUEUE = Table("review_queue", QueuedRow, ("row_id",))
 REVIEWS = Table("reviews", Review, ("review_id",), ("review_id",))
+EVALUATIONS = Table("evaluations", Evaluation, ("evaluation_id",), ("evaluation_id", "settings_id"), flat=("put",))
+SAMPLES = Table("samples", Sample, ("settings_id", "task_id", "number", "attempt"), part="settings_id")
 
 TABLES: Mapping[str, Table[Any]] = {
     table.name: table
@@ -230,5 +233,7 @@ TABLES: Mapping[str, Table[Any]] = {
         DATASET_ROWS,
         REVIEW_QUEUE,
         REVIEWS,
+        EVALUATIONS,
+        SAMPLES,
     )
 }

@@ -10,6 +10,7 @@ from flows.audit_cli import audit
 from flows.corpus_cli import corpus_app
 from flows.data_cli import lineage, show, sql
 from flows.env_cli import env_app, parse
+from flows.evaluation_cli import evaluate, results
 from flows.model_cli import fetch_model, serve_model
 from flows.operations_cli import export, maintain, status, up
 from flows.ratings_cli import ratings
@@ -110,6 +111,8 @@ app.command(rich_help_panel=RUN)(export)
 app.command(rich_help_panel=RUN)(maintain)
 app.command(rich_help_panel=RUN)(train)
 app.command("self-play", rich_help_panel=RUN)(self_play)
+app.command(rich_help_panel=RUN)(evaluate)
+app.command(rich_help_panel=LOOK)(results)
 for command in (lineage, show, ratings, sql, review):
     app.command(rich_help_panel=LOOK)(command)
 app.add_typer(corpus_app, name="corpus", rich_help_panel=CHECK)

@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 BARS = ("design", "hints", "plays", "scores")
+SAMPLES = "samples"
 
 
 class ProgressWatcher:
@@ -108,6 +109,25 @@ class ProgressWatcher:
         if "updates" in self._bars:
             self._progress.advance(self._bars["updates"])
         self._console.print(f"  update {number} from {subject} in {seconds:.1f} s: {said}", highlight=False)
+
+    def _on_evaluating(self, subject: str, *, asked: int, stored: int) -> None:
+        self._console.print(f"{subject}: {asked} samples, {stored} of them stored already", highlight=False)
+        self._totals[SAMPLES], self._counts[SAMPLES] = asked, stored
+        if SAMPLES in self._bars:
+            self._progress.remove_task(self._bars[SAMPLES])
+        self._bars[SAMPLES] = self._progress.add_task(SAMPLES, total=asked, completed=stored, note="")
+
+    def _on_sampled(self, subject: str, *, outcome: str, score: float | None) -> None:
+        self._counts[outcome] += 1
+        self._counts[SAMPLES] += 1
+        self._progress.advance(self._bars[SAMPLES])
+        self._note(SAMPLES, f"scored {self._counts['scored']}")
+        if self._plain and self._counts[SAMPLES] % 10 == 0:
+            self._console.print(f"  {SAMPLES} {self._counts[SAMPLES]} of {self._totals[SAMPLES]}", highlight=False)
+
+    def _on_evaluated(self, subject: str, *, score: float | None) -> None:
+        said = "nothing was measured" if score is None else f"{score:.3f} over all tasks"
+        self._console.print(f"{subject}: {said}", highlight=False)
 
     def _on_scored(self, subject: str) -> None:
         self._advance("scores")

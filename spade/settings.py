@@ -203,6 +203,15 @@ class CurationSettings(Settings):
         return Rules(self.max_turns, self.max_characters, self.latin_share, self.guided)
 
 
+class EvaluationSettings(Settings):
+    """Where held-out suites find what they need (docs/evaluation.md)."""
+
+    environments: Path = Path("~/.local/share/spade/suites")
+    """Environments of benchmark packages, made by `scripts/suite_environment.sh`."""
+    data: Path = Path("~/.local/share/spade/benchmarks")
+    """Folder of benchmark files that you put there yourself."""
+
+
 class FactorySettings(Settings):
     """All settings of a run."""
 
@@ -227,12 +236,13 @@ class FactorySettings(Settings):
     alarms: AlarmSettings = AlarmSettings()
     notify: NotifySettings = NotifySettings()
     retention: RetentionSettings = RetentionSettings()
+    evaluation: EvaluationSettings = EvaluationSettings()
 
     @property
     def settings_hash(self) -> str:
-        """Names what is made: every setting but where it is put, the seed, secrets, how fast and how long it goes, and
-        training, which shows in the weights' version of each episode."""
-        left_out = {"home", "seed", "profile", "training", "budget", "alarms", "notify", "retention"}
+        """Names what is made: every setting but where it is put, the seed, secrets, how fast and how long it goes,
+        evaluation, and training, which shows in the weights' version of each episode."""
+        left_out = {"home", "seed", "profile", "training", "budget", "alarms", "notify", "retention", "evaluation"}
         values = self.model_dump(mode="json", exclude=left_out)
         for key in ("api_key", "base_url", "concurrency", "timeout_seconds", "retries"):
             values["model"].pop(key)

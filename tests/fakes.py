@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable, Sequence
 from importlib.resources import files
 
+from spade.evaluating import MarkerError, Talk, opening, unanswered
+from spade.evaluation import Mark, Protocol, Question, SuiteCard
 from spade.messages import Completion, Request, Role, Usage
 from spade.outcomes import CallOutcome, Reply, Step
 
@@ -167,3 +169,29 @@ def _open_lock(request: Request) -> str:
 
 def _next(low: int, high: int, *, halving: bool) -> int:
     return (low + high) // 2 if halving else low
+
+
+class SumSuite:
+    """A suite of additions in two groups; the reply is the answer. Tasks whose number is `broken` break the marker."""
+
+    def __init__(self, broken: Sequence[int] = ()) -> None:
+        self._broken = frozenset(broken)
+        self.closed = False
+
+    card = SuiteCard("sums", "1", "Sums", "made here", "none", "additions")
+    protocol = Protocol(metric="share of right sums", max_tokens=16)
+
+    async def questions(self, tasks: int | None, seed: int) -> list[Question]:
+        numbers = range(tasks or 4)
+        return [Question(f"{g}/{n}", g, {"a": n, "b": seed}) for g in ("small", "large") for n in numbers]
+
+    async def attempt(self, question: Question, talk: Talk) -> Mark:
+        a, b = question.content["a"], question.content["b"]
+        completion = await talk.ask(opening(talk.protocol, f"{a} + {b} ="))
+        if a in self._broken:
+            raise MarkerError("the marker broke.")
+        found = re.search(r"-?\d+", completion.text)
+        return Mark(float(int(found[0]) == a + b), found[0]) if found else unanswered(talk)
+
+    async def aclose(self) -> None:
+        self.closed = True

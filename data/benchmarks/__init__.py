@@ -1,0 +1,1 @@
+"""Benchmarks behind `spade.evaluating.Suite`: packages in environments of their own, local data, our pool."""
