@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from data.catalog import Catalog
-from data.report.plots import Chart, chart
+from data.report.plots import Chart, Series, chart
 from data.report.rendering import rendered
 from data.tables import EVALUATIONS, SAMPLES
 from data.writing import folder_made, written
 from spade.evaluation import Evaluation
-from spade.evaluation_scores import ALL, group_scores
+from spade.evaluation_scores import group_scores
 from spade.published import Published
-from spade.results import Result, name_of, tables
+from spade.results import Result, tables
 
 FOLDER = "evaluations"
 
@@ -45,14 +45,12 @@ def over_checkpoints(results: Sequence[Result]) -> list[Chart]:
     """A chart a suite with two or more checkpoints that have a place: the score of all its tasks over updates."""
     charts = []
     for suite in dict.fromkeys(r.evaluation.put.suite.name for r in results):
-        placed = sorted(
-            (r.evaluation.place, r.scores[-1].score, name_of(r.evaluation))
-            for r in results
-            if r.evaluation.put.suite.name == suite and r.evaluation.place is not None and r.scores[-1].group == ALL
-        )
-        if len({place for place, _, _ in placed}) > 1:
-            values: list[float | None] = [score for _, score, _ in placed]
-            charts.append(chart(f"{suite} over updates", [place for place, _, _ in placed], [("score", values)]))
+        found = {r.evaluation.place: r.scores[-1] for r in results if r.evaluation.put.suite.name == suite}
+        placed = sorted(((place, s) for place, s in found.items() if place is not None), key=lambda pair: pair[0])
+        if len(placed) > 1:
+            spreads = [s.interval and (s.interval.high - s.interval.low) / 2 for _, s in placed]
+            series = Series("score of all tasks", [s.score for _, s in placed], spreads)
+            charts.append(chart(f"{suite} over updates", [place for place, _ in placed], [series], place="update"))
     return charts
 
 

@@ -94,16 +94,24 @@ class Axis(StrEnum):
 
 
 def chart(
-    title: str, cycles: Sequence[int], series: Sequence[Series], axis: Axis = Axis.SHARE, note: str = ""
+    title: str,
+    cycles: Sequence[int],
+    series: Sequence[Series],
+    axis: Axis = Axis.SHARE,
+    note: str = "",
+    place: str = "cycle",
 ) -> Chart:
-    """A chart of one to three series over cycle numbers."""
+    """A chart of one to three series over cycle numbers, or over numbers of another `place`."""
     left, top, right, bottom = CHART_BOX
     low, high = _ends(axis, [v for each in series for v in each.reached])
     across = Scale(min(cycles), max(max(cycles), min(cycles) + 1), left + 6, right - 6)
     up = Scale(low, high, bottom, top)
     return Chart(
         title=title,
-        lines=tuple(_line(s, cycles, across, up, mark) for s, mark in zip(series, MARKS, strict=False)),
+        lines=tuple(
+            _line(s, [f"{place} {n}" for n in cycles], [across(n) for n in cycles], up, mark)
+            for s, mark in zip(series, MARKS, strict=False)
+        ),
         levels=tuple((up(v), _level(v)) for v in (low, (low + high) / 2, high)),
         columns=tuple((across(n), str(n)) for n in sorted({min(cycles), max(cycles)})),
         note=note,
@@ -137,14 +145,15 @@ def _level(value: float) -> str:
     return f"{value:.4g}".replace("-", "\u2212")
 
 
-def _line(series: Series, cycles: Sequence[int], across: Scale, up: Scale, mark: str) -> Line:
+def _line(series: Series, names: Sequence[str], places: Sequence[float], up: Scale, mark: str) -> Line:
     runs: list[list[Dot]] = [[]]
-    for number, value, spread in zip(cycles, series.values, series.spreads or [None] * len(cycles), strict=True):
+    spreads = series.spreads or [None] * len(names)
+    for name, x, value, spread in zip(names, places, series.values, spreads, strict=True):
         if value is None:
             runs.append([])
             continue
         ends = () if spread is None else (up(value + spread), up(value - spread))
-        said = f"cycle {number}: {value:.3g}" if spread is None else f"cycle {number}: {value:.3g} ± {spread:.2g}"
-        runs[-1].append(Dot(across(number), up(value), said, ends))
+        said = f"{name}: {value:.3g}" if spread is None else f"{name}: {value:.3g} ± {spread:.2g}"
+        runs[-1].append(Dot(x, up(value), said, ends))
     strokes = tuple(" ".join(f"{d.x},{d.y}" for d in run) for run in runs if len(run) > 1)
     return Line(series.name, strokes, tuple(d for run in runs for d in run), mark)
