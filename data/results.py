@@ -48,7 +48,7 @@ def over_checkpoints(results: Sequence[Result]) -> list[Chart]:
         found = {r.evaluation.place: r.scores[-1] for r in results if r.evaluation.put.suite.name == suite}
         placed = sorted(((place, s) for place, s in found.items() if place is not None), key=lambda pair: pair[0])
         if len(placed) > 1:
-            spreads = [s.interval and (s.interval.high - s.interval.low) / 2 for _, s in placed]
+            spreads = [(s.interval.high - s.interval.low) / 2 if s.interval else None for _, s in placed]
             series = Series("score of all tasks", [s.score for _, s in placed], spreads)
             charts.append(chart(f"{suite} over updates", [place for place, _ in placed], [series], place="update"))
     return charts

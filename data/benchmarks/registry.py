@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from data.benchmarks.bfcl import Bfcl
 from data.benchmarks.reasoning_gym import ReasoningGym
 from spade.errors import Abort
 from spade.evaluating import Suite
@@ -43,6 +44,11 @@ SUITES: Mapping[str, Entry] = {
         lambda place, given: ReasoningGym(place.environments, given.get("level", "hard")),
         {"level": "hard or easy"},
         "100 kinds of generated reasoning tasks: math, algorithmic, cognition, logic",
+    ),
+    "bfcl": Entry(
+        lambda place, given: Bfcl(place.environments, given.get("mode", "prompt")),
+        {"mode": "prompt or calls"},
+        "BFCL v4 multi-turn: requests over several turns, served by calls of stateful tools",
     ),
 }
 
