@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Sequence
-from contextvars import ContextVar
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Annotated, Any
@@ -15,6 +14,7 @@ from pydantic import Field
 
 from data.progress import CycleProgress
 from flows.configuring import load_settings, run_flags, with_slice
+from flows.observing import WATCHER, observed
 from flows.opening import Parts, open_parts
 from spade.documents import Document
 from spade.environments import Environment
@@ -29,15 +29,13 @@ from tasks.budgeting import show_budget
 from tasks.curating import curate
 from tasks.designing import design
 from tasks.exporting import export_positives, write_pages
-from tasks.factory import Factory, Nobody, Watcher
+from tasks.factory import Factory
 from tasks.hinting import hint
 from tasks.playing import ArmPlan, play_arm
 from tasks.scoring import score_and_remember
 from tasks.showing import show_cycle, show_environment
 from tasks.together import together
-
-WATCHER: ContextVar[Watcher] = ContextVar("WATCHER", default=Nobody())  # noqa: B039 - it holds no state
-"""Who looks on; the command line puts its display here. A flow takes values only, so it cannot be a parameter."""
+from tasks.tracing import about
 
 
 def _run_name() -> str:
@@ -83,7 +81,8 @@ async def generate(  # noqa: PLR0913 - a deployment's form has one field a param
     settings = load_settings(profile, with_slice(flags, minutes=minutes, episodes=episodes, tokens=tokens, cost=cost))
     if cycles is None and settings.budget == BudgetSettings():
         raise Abort("A run without a number of cycles needs a budget.", "Set cycles, or minutes, episodes or tokens.")
-    async with open_parts(settings) as parts:
+    async with observed(settings) as looking, open_parts(settings) as parts:
+        looking.watch(parts.budget)
         found = [asdict(summary) for summary in await _finish_cycles(parts, cycles)]
         await show_budget(parts.budget)
     if parts.budget.stopped:
@@ -200,15 +199,17 @@ async def within_budget(factory: Factory, slot: Slot) -> bool:
 
 async def finish_slot(factory: Factory, slot: Slot) -> None:
     """One environment's own chain; it waits for no other slot."""
-    attempt = await design(factory, slot)
-    if attempt is None:
-        return
-    environment = factory.progress.environment(attempt.env_id)
-    written = await hint(factory, slot, attempt, environment)
-    for round_ in range(factory.settings.cycle.rounds):
-        await together(*(play_arm(factory, plan) for plan in arm_plans(slot, environment, written, round_)))
-    await score_and_remember(factory, slot, environment, written)
-    await show_environment(factory.progress, environment.env_id)
+    with about(slot=slot.slot_id):
+        attempt = await design(factory, slot)
+        if attempt is None:
+            return
+        environment = factory.progress.environment(attempt.env_id)
+        with about(environment=environment.env_id):
+            written = await hint(factory, slot, attempt, environment)
+            for round_ in range(factory.settings.cycle.rounds):
+                await together(*(play_arm(factory, plan) for plan in arm_plans(slot, environment, written, round_)))
+            await score_and_remember(factory, slot, environment, written)
+            await show_environment(factory.progress, environment.env_id)
 
 
 def arm_plans(slot: Slot, environment: Environment, written: Hint | None, round_: int) -> list[ArmPlan]:

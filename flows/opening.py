@@ -9,6 +9,7 @@ from data.corpus import Corpus, open_corpus
 from data.known import Known
 from data.memory import VectorMemory, open_memory
 from flows.configuring import with_key
+from flows.observing import WATCHER
 from flows.preflight import writable
 from inference.accounts import Ledger, Metered
 from inference.opening import open_model
@@ -19,6 +20,7 @@ from spade.ports import Model, Sandbox
 from spade.prompting import CodeDesigner
 from spade.settings import FactorySettings
 from tasks.budgeting import Budget
+from tasks.observing import WatchedModel, WatchedSandbox
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,9 @@ async def open_parts(settings: FactorySettings, *, model: Model | None = None) -
             if settings.designer.mode == "blueprint"
             else CodeDesigner(settings.hint.max_words, plan=settings.designer.plan)
         )
-        ledger = Ledger()
+        ledger, watcher = Ledger(), WATCHER.get()
         budget = Budget(catalog, settings, ledger)
         known = Known.load(memory, catalog)
-        yield Parts(settings, catalog, corpus, memory, sandbox, Metered(model, ledger), designer, known, budget)
+        metered = Metered(WatchedModel(model, watcher), ledger)
+        watched = WatchedSandbox(sandbox, watcher)
+        yield Parts(settings, catalog, corpus, memory, watched, metered, designer, known, budget)

@@ -46,7 +46,7 @@ def _run_flow(console: Console, settings: FactorySettings, **parameters: Any) ->
 
 def watched(console: Console, settings: FactorySettings, flow: Any, **parameters: Any) -> list[dict[str, Any]]:
     """The flow's result, its events shown as they come."""
-    from flows.generate import WATCHER
+    from flows.observing import WATCHER
 
     _log_to_file(settings.home / "logs" / "run.log")
     watcher = ProgressWatcher(console, plain=not console.is_terminal)

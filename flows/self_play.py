@@ -10,9 +10,9 @@ from prefect.runtime import flow_run
 from pydantic import Field
 
 from flows.configuring import flags_of, load_settings
-from flows.generate import WATCHER, arm_plans, close_cycle, next_cycle, open_cycle
+from flows.generate import arm_plans, close_cycle, next_cycle, open_cycle
+from flows.observing import WATCHER, observed
 from flows.opening import Parts, open_parts
-from flows.preflight import writable
 from flows.replaying import FIRST_INDEX, plan_replays, replayed_slots
 from flows.schooling import need_torch, open_engine, open_school
 from flows.train import finished_of
@@ -30,6 +30,7 @@ from tasks.playing import play_arm
 from tasks.scoring import score_and_remember
 from tasks.showing import show_environment
 from tasks.together import together
+from tasks.tracing import about
 
 if TYPE_CHECKING:
     from inference.in_process.engine import TorchEngine
@@ -71,15 +72,16 @@ async def self_play(  # noqa: PLR0913 - a deployment's form has one field a para
         seed=seed, home=home, cycle__rounds=rounds, cycle__slots=slots, cycle__plays=plays, training__base=base
     )
     settings = for_self_play(load_settings(profile, flags))
-    writable(settings.home)
     summaries: list[CycleSummary] = []
     async with AsyncExitStack() as stack:
         from data.catalog import Catalog
 
+        looking = await stack.enter_async_context(observed(settings))
         school = open_school(settings, Catalog(settings.home), WATCHER.get())
         await warm_start(school)
         engine = open_engine(school)
         parts = await stack.enter_async_context(open_parts(settings, model=engine))
+        looking.watch(parts.budget)
         for _ in range(cycles):
             summaries.append(await learn_cycle(parts, school, engine, next_cycle(parts)))
     return [asdict(summary) for summary in summaries]
@@ -132,11 +134,13 @@ def swap(school: School, engine: "TorchEngine", samples: Any) -> None:
 
 
 async def _designed(factory: Factory, slot: Slot) -> tuple[Slot, Environment, Hint | None] | None:
-    attempt = await design(factory, slot)
-    if attempt is None:
-        return None
-    environment = factory.progress.environment(attempt.env_id)
-    return slot, environment, await hint(factory, slot, attempt, environment)
+    with about(slot=slot.slot_id):
+        attempt = await design(factory, slot)
+        if attempt is None:
+            return None
+        environment = factory.progress.environment(attempt.env_id)
+        with about(environment=environment.env_id):
+            return slot, environment, await hint(factory, slot, attempt, environment)
 
 
 def _audited(parts: Parts, cycle: Cycle, made: list[tuple[Slot, Environment, Hint | None]]) -> frozenset[str]:

@@ -10,8 +10,7 @@ from pydantic import Field
 from data.catalog import Catalog
 from data.progress import CycleProgress
 from flows.configuring import flags_of, load_settings
-from flows.generate import WATCHER
-from flows.preflight import writable
+from flows.observing import observed
 from flows.schooling import need_torch, open_school
 from spade.episodes import Arm
 from spade.slots import Cycle
@@ -41,10 +40,13 @@ async def train(
     """
     need_torch()
     settings = load_settings(profile, flags_of(seed=seed, home=home, training__base=base))
-    writable(settings.home)
-    catalog = Catalog(settings.home)
-    school = open_school(settings, catalog, WATCHER.get())
-    await warm_start(school)
+    async with observed(settings) as looking:
+        school = open_school(settings, Catalog(settings.home), looking.watcher)
+        await warm_start(school)
+        return await _train_pending(school, updates)
+
+
+async def _train_pending(school: School, updates: int | None) -> list[dict[str, Any]]:
     pending = pending_rounds(school)
     school.watcher.saw("pending", "rounds", count=len(pending), limit=updates)
     made = []

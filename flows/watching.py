@@ -80,7 +80,7 @@ class ProgressWatcher:
         self._shrink("hints", 1)
         self._shrink("plays", self._plays)
 
-    def _on_episode(self, subject: str, *, arm: str, outcome: str, won: bool | None) -> None:
+    def _on_episode(self, subject: str, *, arm: str, won: bool | None, **_: Any) -> None:
         self._counts[f"{arm} {'won' if won else 'ended'}"] += 1
         self._note("plays", f"won: plain {self._counts['plain won']}, hinted {self._counts['hinted won']}")
         self._advance("plays")

@@ -56,6 +56,13 @@ class NotifySettings(Settings):
     """An address that takes JSON by POST; told by the server of `spade up`."""
 
 
+class MetricsSettings(Settings):
+    """Figures of running flows for Prometheus, on loopback alone."""
+
+    port: int | None = Field(None, ge=0, le=65535)
+    """Where http://127.0.0.1:PORT/metrics is answered while a flow runs; off when absent, 0 takes a free port."""
+
+
 class RetentionSettings(Settings):
     """What `maintain` keeps. Ids, verdicts, scores, usage and everything a dataset names stay for ever."""
 

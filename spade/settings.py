@@ -9,7 +9,7 @@ from spade.corpus_settings import CorpusSettings
 from spade.curation import Rules
 from spade.identity import fingerprint
 from spade.messages import Sampling as SamplingRecord
-from spade.operating_settings import AlarmSettings, BudgetSettings, NotifySettings, RetentionSettings
+from spade.operating_settings import AlarmSettings, BudgetSettings, MetricsSettings, NotifySettings, RetentionSettings
 from spade.settings_base import Settings
 from spade.skills import Setting
 from spade.stopping import Stopping
@@ -235,6 +235,7 @@ class FactorySettings(Settings):
     budget: BudgetSettings = BudgetSettings()
     alarms: AlarmSettings = AlarmSettings()
     notify: NotifySettings = NotifySettings()
+    metrics: MetricsSettings = MetricsSettings()
     retention: RetentionSettings = RetentionSettings()
     evaluation: EvaluationSettings = EvaluationSettings()
 
@@ -242,7 +243,7 @@ class FactorySettings(Settings):
     def settings_hash(self) -> str:
         """Names what is made: every setting but where it is put, the seed, secrets, how fast and how long it goes,
         evaluation, and training, which shows in the weights' version of each episode."""
-        left_out = {"home", "seed", "profile", "training", "budget", "alarms", "notify", "retention", "evaluation"}
+        left_out = {"home", "seed", "profile", "training", "evaluation", "budget", "alarms", "notify", "metrics", "retention"}
         values = self.model_dump(mode="json", exclude=left_out)
         for key in ("api_key", "base_url", "concurrency", "timeout_seconds", "retries"):
             values["model"].pop(key)

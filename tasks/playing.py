@@ -17,6 +17,7 @@ from spade.settings import FactorySettings
 from spade.slots import Slot
 from spade.stopping import enough, waves
 from tasks.factory import Factory, label
+from tasks.tracing import about
 
 TRIES = 3
 """A play whose sandbox or endpoint failed is tried again this often in all, then stored as it ended."""
@@ -54,7 +55,8 @@ def asked_plays(plan: ArmPlan, settings: FactorySettings) -> list[Asked]:
 async def play_arm(factory: Factory, plan: ArmPlan) -> int:
     """Play what is not stored yet; returns how many episodes this arm has now."""
     run = play_episodes.with_options(task_run_name=f"play {label(plan.slot)} {plan.arm} r{plan.round}")
-    return await run(factory, plan)
+    with about(slot=plan.slot.slot_id, environment=plan.environment.env_id):
+        return await run(factory, plan)
 
 
 @task(cache_policy=NO_CACHE)
@@ -88,7 +90,10 @@ def _ended(factory: Factory, asked: Sequence[Asked]) -> dict[str, Episode]:
 
 
 async def _play_wave(factory: Factory, plan: ArmPlan, missing: Sequence[Asked]) -> None:
-    running = {asyncio.create_task(_play_one(factory, plan, a)) for a in missing}
+    running = set[asyncio.Task[Episode]]()
+    for each in missing:
+        with about(episode=each.episode_id):
+            running.add(asyncio.create_task(_play_one(factory, plan, each)))
     try:
         while running:
             done, running = await asyncio.wait(running, timeout=STORE_SECONDS)
@@ -102,9 +107,8 @@ def _store(factory: Factory, episodes: Sequence[Episode]) -> None:
         return
     factory.progress.keep_episodes(episodes)
     for episode in episodes:
-        factory.watcher.saw(
-            "episode", episode.asked.env_id, arm=episode.asked.arm, outcome=episode.outcome, won=episode.won
-        )
+        asked, ended = episode.asked, {"outcome": episode.outcome.value, "won": episode.won, "detail": episode.detail}
+        factory.watcher.saw("episode", asked.env_id, episode=episode.episode_id, arm=asked.arm.value, **ended)
 
 
 async def _cancel(running: set[asyncio.Task[Episode]]) -> None:
