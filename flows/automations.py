@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from flows.deploying import TAG, deployments
+from spade.alarms import ALARM, READY
 
 if TYPE_CHECKING:
     from prefect.client.orchestration import PrefectClient
@@ -20,13 +21,14 @@ ENDS = {
 
 
 async def register_automations(client: "PrefectClient", notify_url: str | None) -> list[str]:
-    """Have exactly the automations that apply here; their names. Those that a person switched off stay off."""
-    wanted = {a.name: a for a in [zombies(), *await _pauses(client), *await _notices(client, notify_url)]}
+    """Have exactly the automations that apply here; their names. What a person switched on or off stays so."""
+    ours = [zombies(), *await _pauses(client), *await _training(client), *await _notices(client, notify_url)]
+    wanted = {a.name: a for a in ours}
     known = {a.name: a for a in await client.read_automations() if a.name.startswith(PREFIX)}
     for automation in known.values():
         await client.delete_automation(automation.id)
     for name, new in wanted.items():
-        new.enabled = known[name].enabled if name in known else True
+        new.enabled = known[name].enabled if name in known else new.enabled
         await client.create_automation(new)
     return list(wanted)
 
@@ -63,8 +65,26 @@ async def _pauses(client: "PrefectClient") -> "list[AutomationCore]":
         AutomationCore(
             name=f"{PREFIX}alarm pauses {deployment.name}",
             description="Too much alike, or too many failures: look at the cycle, then resume the deployment.",
-            trigger=EventTrigger(expect={"spade.alarm"}, threshold=1),
+            trigger=EventTrigger(expect={ALARM}, threshold=1),
             actions=[PauseDeployment(source="selected", deployment_id=deployment.id)],
+        )
+        for deployment in found
+    ]
+
+
+async def _training(client: "PrefectClient") -> "list[AutomationCore]":
+    """Enough plays that no update has seen start the deployments that train; off until a person switches it on."""
+    from prefect.events.actions import RunDeployment
+    from prefect.events.schemas.automations import AutomationCore, EventTrigger
+
+    found = [d for d in await deployments(client) if "train" in d.tags]
+    return [
+        AutomationCore(
+            name=f"{PREFIX}train when enough plays are ready",
+            description="Starts an update once training.ready_plays plays wait that no update has seen.",
+            enabled=False,
+            trigger=EventTrigger(expect={READY}, threshold=1),
+            actions=[RunDeployment(source="selected", deployment_id=deployment.id)],
         )
         for deployment in found
     ]

@@ -10,8 +10,7 @@ from data.benchmarks.registry import wanted
 from data.catalog import Catalog
 from flows.benching import Asked, open_evaluated, opened, planned
 from flows.configuring import flags_of, load_settings, run_flags
-from flows.generate import WATCHER
-from flows.preflight import writable
+from flows.observing import observed
 from tasks.evaluating import Bench, evaluate_suite
 from tasks.showing_results import show_results
 
@@ -56,18 +55,17 @@ async def evaluate(  # noqa: PLR0913 - a deployment's form has one field a param
     """
     flags = run_flags(seed=None, slots=None, plays=None, model=model, base_url=base_url, home=home)
     settings = load_settings(profile, _with_context(flags, context))
-    writable(settings.home)
-    catalog, watcher = Catalog(settings.home), WATCHER.get()
+    catalog = Catalog(settings.home)
     asked = Asked(tasks, samples, temperature, max_tokens, seed, label, update)
     each = [wanted(text) for text in suites]
     made = []
-    async with open_evaluated(settings) as answering:
+    async with observed(settings) as looking, open_evaluated(settings) as answering:
         for one in each:
             async with opened(one, settings) as suite:
                 evaluation, questions = await planned(suite, one, asked, (answering.name, answering.weights))
-                bench = Bench(catalog, suite, answering, settings.model.concurrency, watcher)
+                bench = Bench(catalog, suite, answering, settings.model.concurrency, looking.watcher)
                 scores = await evaluate_suite(bench, evaluation, questions)
-            watcher.saw("evaluated", one.name, score=scores[-1].score)
+            looking.watcher.saw("evaluated", one.name, score=scores[-1].score)
             made.append(evaluation.evaluation_id)
     return await show_results(catalog, settings.home, made)
 

@@ -24,7 +24,7 @@ from spade.hints import Hint
 from spade.operating_settings import BudgetSettings
 from spade.slots import Cycle, Slot, plan_slots
 from spade.summary import CycleSummary, summarise
-from tasks.alarming import raise_alarms, where_it_stands
+from tasks.alarming import raise_alarms, tell_ready, where_it_stands
 from tasks.budgeting import show_budget
 from tasks.curating import curate
 from tasks.designing import design
@@ -125,7 +125,9 @@ async def finish_cycle(parts: Parts, cycle: Cycle) -> CycleSummary | None:
     if not all(finished):
         factory.watcher.saw("paused", cycle.cycle_id, why=factory.budget.stopped)
         return None
-    return await close_cycle(factory, started)
+    summary = await close_cycle(factory, started)
+    tell_ready(factory)
+    return summary
 
 
 async def close_cycle(factory: Factory, started: float) -> CycleSummary:

@@ -1,9 +1,12 @@
 """Where training's live parts meet: the base model, the last checkpoint, the catalog, and the engine that plays."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from data.catalog import Catalog
+from data.writing import folder_made
 from spade.errors import Abort
 from spade.settings import FactorySettings
 from tasks.factory import Watcher
@@ -22,6 +25,23 @@ def need_torch() -> None:
     missing = [name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None]
     if missing:
         raise Abort(f"Training needs {' and '.join(missing)}.", INSTALL)
+
+
+@contextmanager
+def only_trainer(home: Path) -> Iterator[None]:
+    """One run at a time moves the weights of a home; the place goes with the process, however it ends. Raises `Abort`
+    where another one has it."""
+    import fcntl
+
+    folder_made(home / "checkpoints")
+    with open(home / "checkpoints" / ".trainer", "w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise Abort(
+                f"Another run trains in {home}.", "Wait until it ends, or give this one a home of its own."
+            ) from error
+        yield
 
 
 def base_folder(settings: FactorySettings) -> Path:

@@ -14,7 +14,7 @@ from flows.generate import arm_plans, close_cycle, next_cycle, open_cycle
 from flows.observing import WATCHER, observed
 from flows.opening import Parts, open_parts
 from flows.replaying import FIRST_INDEX, plan_replays, replayed_slots
-from flows.schooling import need_torch, open_engine, open_school
+from flows.schooling import need_torch, only_trainer, open_engine, open_school
 from flows.train import finished_of
 from spade.auditing import hinted_environments
 from spade.environments import Environment
@@ -77,6 +77,7 @@ async def self_play(  # noqa: PLR0913 - a deployment's form has one field a para
         from data.catalog import Catalog
 
         looking = await stack.enter_async_context(observed(settings))
+        stack.enter_context(only_trainer(settings.home))
         school = open_school(settings, Catalog(settings.home), WATCHER.get())
         await warm_start(school)
         engine = open_engine(school)

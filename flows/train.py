@@ -11,7 +11,7 @@ from data.catalog import Catalog
 from data.progress import CycleProgress
 from flows.configuring import flags_of, load_settings
 from flows.observing import observed
-from flows.schooling import need_torch, open_school
+from flows.schooling import need_torch, only_trainer, open_school
 from spade.episodes import Arm
 from spade.slots import Cycle
 from tasks.learning import Finished, School, batch_for, learn, warm_start
@@ -41,9 +41,10 @@ async def train(
     need_torch()
     settings = load_settings(profile, flags_of(seed=seed, home=home, training__base=base))
     async with observed(settings) as looking:
-        school = open_school(settings, Catalog(settings.home), looking.watcher)
-        await warm_start(school)
-        return await _train_pending(school, updates)
+        with only_trainer(settings.home):
+            school = open_school(settings, Catalog(settings.home), looking.watcher)
+            await warm_start(school)
+            return await _train_pending(school, updates)
 
 
 async def _train_pending(school: School, updates: int | None) -> list[dict[str, Any]]:

@@ -4,6 +4,10 @@ from dataclasses import dataclass
 
 from spade.summary import CycleSummary
 
+ALARM = "spade.alarm"
+FINISHED = "spade.cycle-finished"
+READY = "spade.samples-ready"
+"""Events of ours; `flows/automations.py` says what follows from them."""
 LEAST_ENVIRONMENTS = 20
 """Fewer say nothing of a lack of variety."""
 

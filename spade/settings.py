@@ -15,6 +15,9 @@ from spade.skills import Setting
 from spade.stopping import Stopping
 from spade.training_settings import TrainingSettings
 
+RUNNING = ("budget", "alarms", "notify", "metrics", "retention")
+"""Groups that change how a factory is kept going, and nothing of what it makes."""
+
 
 class SamplingSettings(Settings):
     """How tokens are drawn."""
@@ -243,7 +246,7 @@ class FactorySettings(Settings):
     def settings_hash(self) -> str:
         """Names what is made: every setting but where it is put, the seed, secrets, how fast and how long it goes,
         evaluation, and training, which shows in the weights' version of each episode."""
-        left_out = {"home", "seed", "profile", "training", "evaluation", "budget", "alarms", "notify", "metrics", "retention"}
+        left_out = {"home", "seed", "profile", "training", "evaluation", *RUNNING}
         values = self.model_dump(mode="json", exclude=left_out)
         for key in ("api_key", "base_url", "concurrency", "timeout_seconds", "retries"):
             values["model"].pop(key)

@@ -94,6 +94,9 @@ class TrainingSettings(Settings):
     keep_every: NonNegativeInt = 0
     frontier: FrontierSettings = FrontierSettings()
     replay: ReplaySettings = ReplaySettings(in_band=0.0, mastered=0.0)
+    ready_plays: PositiveInt = 1024
+    """From so many measured plays of finished cycles that no update has seen, the factory tells that it is time
+    to learn (automation *train when enough plays are ready*)."""
     hint_threshold: float | None = None
     """The hinted arm is played on `hint_audit` of the environments only, and on all while its mean regret is above
     this; absent plays it always."""

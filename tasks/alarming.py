@@ -3,15 +3,12 @@
 from prefect.events import emit_event
 
 from data.rating import matches_of, rate_cycle
-from spade.alarms import Thresholds, alarm
+from data.untrained import untrained_plays
+from spade.alarms import ALARM, FINISHED, READY, Thresholds, alarm
 from spade.curriculum import Curriculum, curriculum
 from spade.summary import CycleSummary
 from spade.vendi import vendi
 from tasks.factory import Factory
-
-ALARM = "spade.alarm"
-FINISHED = "spade.cycle-finished"
-"""Events of ours; `flows/automations.py` says what follows from them."""
 
 
 def where_it_stands(factory: Factory) -> Curriculum:
@@ -21,6 +18,17 @@ def where_it_stands(factory: Factory) -> Curriculum:
     ratings = rate_cycle(progress.catalog, progress.cycle.cycle_id, matches)
     own = [progress.environment(env_id) for env_id in progress.accepted()]
     return curriculum(matches, ratings, own, vendi=vendi(window), vendi_of=len(window))
+
+
+def tell_ready(factory: Factory) -> bool:
+    """Tell that enough plays wait for an update; whether they do."""
+    waiting, wanted = untrained_plays(factory.progress.catalog), factory.settings.training.ready_plays
+    if waiting >= wanted:
+        cycle = factory.progress.cycle
+        resource = {"prefect.resource.id": f"spade.cycle.{cycle.cycle_id}"}
+        emit_event(READY, resource, payload={"plays": waiting, "wanted": wanted})
+        factory.watcher.saw("ready", cycle.cycle_id, plays=waiting)
+    return waiting >= wanted
 
 
 def raise_alarms(factory: Factory, summary: CycleSummary) -> str:

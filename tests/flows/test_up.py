@@ -24,6 +24,11 @@ from spade.errors import Abort
 from tests.fakes_endpoint import FakeEndpoint
 from tests.flows.test_killing import ROOT, FactoryEndpoint
 
+NAMES = {
+    "spade: zombie runs",
+    "spade: alarm pauses around-the-clock",
+    "spade: train when enough plays are ready",
+}
 SIZES = {"profile": "default", "slots": 2, "plays": 2}
 
 
@@ -202,6 +207,11 @@ def test_check_starts_nothing_and_exits_with_1(tmp_path: Path, monkeypatch: pyte
     assert not (tmp_path / "var" / "prefect").exists()
 
 
+def test_every_flow_has_a_deployment() -> None:
+    names = {d["entrypoint"].rpartition(".")[2] for d in yaml.safe_load(prefect_file().read_text())["deployments"]}
+    assert names >= {"generate", "train", "self_play", "export", "maintain"}
+
+
 def test_every_parameter_of_every_deployment_is_described() -> None:
     from prefect.flows import load_flow_from_entrypoint
 
@@ -213,6 +223,8 @@ def test_every_parameter_of_every_deployment_is_described() -> None:
         for name, schema in properties.items():
             assert schema.get("description"), f"{deployment['name']}: {name} has no description"
         assert deployment["description"]
+        assert deployment["concurrency_limit"]["limit"] == 1
+        assert deployment["work_pool"]["job_variables"]["command"] == "python -m flows.worker_child"
         assert "spade" in deployment["tags"]
         assert not any(s.get("active", True) for s in deployment.get("schedules", []))
 
@@ -224,7 +236,7 @@ async def test_what_people_switched_stays_when_the_factory_is_up_again(tmp_path:
         async with factory_up(tmp_path) as factory:
             found = (await factory.api.get("/deployments/name/maintain/nightly")).json()
             automations = await factory.post("/automations/filter")
-            assert {a["name"] for a in automations} >= {"spade: zombie runs", "spade: alarm pauses around-the-clock"}
+            assert {a["name"] for a in automations} >= NAMES
             assert [s["active"] for s in found["schedules"]] == [round_ > 0]
             assert [a["enabled"] for a in automations if a["name"] == "spade: zombie runs"] == [round_ == 0]
             await factory.api.patch(
@@ -235,3 +247,23 @@ async def test_what_people_switched_stays_when_the_factory_is_up_again(tmp_path:
             (tmp_path / "spade.toml").write_text("")
             factory.process.send_signal(signal.SIGINT)
             await asyncio.wait_for(factory.process.wait(), 30)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+async def test_enough_plays_start_a_training_run_where_somebody_wants_that(tmp_path: Path) -> None:
+    async with (
+        FakeEndpoint(FactoryEndpoint(pause=0.0)) as fake,
+        factory_up(tmp_path, SPADE_TRAINING__READY_PLAYS="1") as factory,
+    ):
+        automations = await factory.post("/automations/filter")
+        ours = next(a for a in automations if a["name"] == "spade: train when enough plays are ready")
+        assert not ours["enabled"]
+        await factory.api.patch(f"/automations/{ours['id']}", json={"enabled": True})
+        await asyncio.sleep(2.0)  # the server's trigger service learns of it
+        await factory.start(fake.base_url, cycles=1)
+        await until(lambda: _has_run(factory, "train"), 120)
+
+
+async def _has_run(factory: Factory, flow: str) -> bool:
+    return bool(await factory.post("/flow_runs/filter", flows={"name": {"any_": [flow]}}))
