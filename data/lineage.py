@@ -58,14 +58,18 @@ class Edge:
     parent_column: str
     child_column: str
     condition: str = "true"
+    last: bool = False
+    """Whether what is reached along it is listed and not followed: examples have examples, without end."""
 
 
+_SHOWN = "(select env_id, unnest(examples) as example from attempts where accepted)"
 EDGES = (
     Edge("cycle", "slot", "slots", "cycle_id", "slot_id"),
     Edge("doc", "slot", "slots", "document_id", "slot_id"),
     Edge("slot", "attempt", "attempts", "slot_id", "attempt_id"),
     Edge("prompt", "attempt", "attempts", "prompt_id", "attempt_id"),
     Edge("attempt", "env", "attempts", "attempt_id", "env_id", "accepted"),
+    Edge("env", "env", _SHOWN, "example", "env_id", last=True),
     Edge("prompt", "hint", "hints", "prompt_id", "hint_id"),
     Edge("env", "hint", "hints", "env_id", "hint_id"),
     Edge("env", "ep", "episodes", "env_id", "episode_id"),
@@ -126,6 +130,7 @@ class _Found:
     id: str
     label: str | None
     total: int
+    last: bool = False
 
 
 def resolve(catalog: Catalog, text: str) -> tuple[Kind, str]:
@@ -178,7 +183,8 @@ def _tree(catalog: Catalog, subject: _Found, *, up: bool) -> Node:
             if found.id not in seen:
                 seen.add(found.id)
                 listed.setdefault(origin, []).append(found)
-                reached.setdefault(found.kind, []).append(found.id)
+                if not found.last:
+                    reached.setdefault(found.kind, []).append(found.id)
         frontier = reached
     return _assembled(subject, listed, totals)
 
@@ -193,7 +199,7 @@ def _level(catalog: Catalog, frontier: dict[str, list[str]], *, up: bool) -> Ite
             labels = _labels(catalog, there, missing) if missing else {}
             for row in rows:
                 label = row["label"] or labels.get(row["id"])
-                yield row["origin"], _Found(there, row["id"], label, row["total"])
+                yield row["origin"], _Found(there, row["id"], label, row["total"], edge.last)
 
 
 def _edge_query(edge: Edge, ids: Sequence[str], *, up: bool) -> tuple[str, list[str]]:

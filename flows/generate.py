@@ -24,6 +24,7 @@ from spade.hints import Hint
 from spade.operating_settings import BudgetSettings
 from spade.slots import Cycle, Slot, plan_slots
 from spade.summary import CycleSummary, summarise
+from tasks.advancing import Advance, advancing
 from tasks.alarming import raise_alarms, tell_ready, where_it_stands
 from tasks.budgeting import show_budget
 from tasks.curating import curate
@@ -32,10 +33,11 @@ from tasks.exporting import export_positives, write_pages
 from tasks.factory import Factory
 from tasks.hinting import hint
 from tasks.playing import ArmPlan, play_arm
+from tasks.relatives import show_relatives
 from tasks.scoring import score_and_remember
 from tasks.showing import show_cycle, show_environment
 from tasks.together import together
-from tasks.tracing import about
+from tasks.tracing import concerning
 
 
 def _run_name() -> str:
@@ -83,6 +85,7 @@ async def generate(  # noqa: PLR0913 - a deployment's form has one field a param
         raise Abort("A run without a number of cycles needs a budget.", "Set cycles, or minutes, episodes or tokens.")
     async with observed(settings) as looking, open_parts(settings) as parts:
         looking.watch(parts.budget)
+        await looking.searchable(f"model:{parts.model.name}", f"profile:{settings.profile}")
         found = [asdict(summary) for summary in await _finish_cycles(parts, cycles)]
         await show_budget(parts.budget)
     if parts.budget.stopped:
@@ -121,7 +124,10 @@ async def finish_cycle(parts: Parts, cycle: Cycle) -> CycleSummary | None:
     factory.watcher.saw(
         "cycle", cycle.cycle_id, number=cycle.number, slots=len(slots), plays=parts.settings.cycle.plays
     )
-    finished = await together(*(within_budget(factory, slot) for slot in slots))
+    finished = await advancing(
+        Advance(f"Slots of cycle {cycle.number}", f"cycle-{cycle.number:04d}-progress"),
+        [within_budget(factory, slot) for slot in slots],
+    )
     if not all(finished):
         factory.watcher.saw("paused", cycle.cycle_id, why=factory.budget.stopped)
         return None
@@ -144,6 +150,7 @@ async def close_cycle(factory: Factory, started: float) -> CycleSummary:
     summary = replace(summary, curriculum=where_it_stands(factory))
     factory.progress.keep_summary(summary)
     await show_cycle(factory.progress, summary)
+    await show_relatives(factory.progress.catalog, factory.progress.accepted())
     await write_pages(factory)
     factory.watcher.saw("finished", summary.cycle_id, summary=summary)
     raise_alarms(factory, summary)
@@ -201,12 +208,12 @@ async def within_budget(factory: Factory, slot: Slot) -> bool:
 
 async def finish_slot(factory: Factory, slot: Slot) -> None:
     """One environment's own chain; it waits for no other slot."""
-    with about(slot=slot.slot_id):
+    with concerning(factory, slot):
         attempt = await design(factory, slot)
         if attempt is None:
             return
         environment = factory.progress.environment(attempt.env_id)
-        with about(environment=environment.env_id):
+        with concerning(factory, slot, environment.env_id):
             written = await hint(factory, slot, attempt, environment)
             for round_ in range(factory.settings.cycle.rounds):
                 await together(*(play_arm(factory, plan) for plan in arm_plans(slot, environment, written, round_)))

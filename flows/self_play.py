@@ -30,7 +30,7 @@ from tasks.playing import play_arm
 from tasks.scoring import score_and_remember
 from tasks.showing import show_environment
 from tasks.together import together
-from tasks.tracing import about
+from tasks.tracing import concerning
 
 if TYPE_CHECKING:
     from inference.in_process.engine import TorchEngine
@@ -83,6 +83,7 @@ async def self_play(  # noqa: PLR0913 - a deployment's form has one field a para
         engine = open_engine(school)
         parts = await stack.enter_async_context(open_parts(settings, model=engine))
         looking.watch(parts.budget)
+        await looking.searchable(f"model:{engine.name}", f"profile:{settings.profile}")
         for _ in range(cycles):
             summaries.append(await learn_cycle(parts, school, engine, next_cycle(parts)))
     return [asdict(summary) for summary in summaries]
@@ -135,12 +136,12 @@ def swap(school: School, engine: "TorchEngine", samples: Any) -> None:
 
 
 async def _designed(factory: Factory, slot: Slot) -> tuple[Slot, Environment, Hint | None] | None:
-    with about(slot=slot.slot_id):
+    with concerning(factory, slot):
         attempt = await design(factory, slot)
         if attempt is None:
             return None
         environment = factory.progress.environment(attempt.env_id)
-        with about(environment=environment.env_id):
+        with concerning(factory, slot, environment.env_id):
             return slot, environment, await hint(factory, slot, attempt, environment)
 
 

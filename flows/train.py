@@ -14,6 +14,7 @@ from flows.observing import observed
 from flows.schooling import need_torch, only_trainer, open_school
 from spade.episodes import Arm
 from spade.slots import Cycle
+from tasks.advancing import Advance
 from tasks.learning import Finished, School, batch_for, learn, warm_start
 
 
@@ -50,12 +51,15 @@ async def train(
 async def _train_pending(school: School, updates: int | None) -> list[dict[str, Any]]:
     pending = pending_rounds(school)
     school.watcher.saw("pending", "rounds", count=len(pending), limit=updates)
-    made = []
+    made: list[dict[str, Any]] = []
+    advance = Advance("Updates of this run", "training-progress")
     for cycle, round_ in pending[:updates]:
+        await advance.at(len(made), len(pending[:updates]))
         saved = await train_round(school, cycle, round_)
         made.append(
             {"checkpoint_id": saved.record.checkpoint_id, "update": saved.record.update, "cycle": cycle.cycle_id}
         )
+    await advance.end()
     return made
 
 

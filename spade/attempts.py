@@ -25,7 +25,8 @@ class Prompt:
 class Attempt:
     """One completion for a slot. `number` counts from 0; `env_id` is empty when the reply held no program.
 
-    `rejected_by` is the id of the gate that stopped it, empty when accepted; `repairs` names what the parser mended.
+    `rejected_by` is the id of the gate that stopped it, empty when accepted; `repairs` names what the parser mended;
+    `examples` are the remembered environments that the prompt showed whole.
     """
 
     slot_id: str
@@ -37,6 +38,7 @@ class Attempt:
     repairs: tuple[str, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     rejected_by: str = ""
+    examples: tuple[str, ...] = ()
 
     @property
     def attempt_id(self) -> str:

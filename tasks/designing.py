@@ -64,7 +64,8 @@ async def design_environment(factory: Factory, slot: Slot) -> Attempt:
 
 async def _attempt(factory: Factory, slot: Slot, earlier: list[Attempt]) -> tuple[Attempt, Environment | None]:
     settings, designer, number = factory.settings, factory.designer, len(earlier)
-    prompt = designer.prompt(slot, factory.document(slot), _lessons(factory, slot), _rejection(factory, slot, earlier))
+    lessons = _lessons(factory, slot)
+    prompt = designer.prompt(slot, factory.document(slot), lessons, _rejection(factory, slot, earlier))
     factory.progress.keep_prompt(prompt)
     sampling = settings.designer.sampling.record(seed=(slot.seed + number) % 2**31)
     request = Request(prompt.messages, sampling, Role.DESIGNER, guide=designer.guide(slot))
@@ -83,6 +84,7 @@ async def _attempt(factory: Factory, slot: Slot, earlier: list[Attempt]) -> tupl
             repairs=draft.repairs,
             verdicts=verdicts,
             rejected_by=failed.gate if failed else "",
+            examples=tuple(example.environment.env_id for example in lessons.examples),
         ),
         draft.environment,
     )

@@ -21,6 +21,7 @@ from spade.messages import Role
 from spade.scores import Score
 from spade.settings import FactorySettings
 from tasks.factory import Nobody, Watcher
+from tasks.relatives import show_relatives
 from tasks.showing import number
 from training.batch_files import write_batch
 from training.batches import Batch, Designed, agent_part, designer_part, make_batch
@@ -153,6 +154,7 @@ async def update_policy(school: School, batch: Batch) -> "Saved":
     if report is not None:
         _note(school, report)
         await show_checkpoint(school, batch, report)
+        await show_relatives(school.catalog, sorted(batch.env_ids))
     return school.last
 
 
@@ -239,10 +241,8 @@ def checkpoint_markdown(school: School, batch: Batch, report: "UpdateReport") ->
 
 def _figures(role: str, figures: Mapping[str, Any]) -> str:
     shown = ("loss", "ratio", "clipped", "ess", "kl", "entropy", "grad_norm", "truncated")
-    return (
-        f"- {role}: {figures['samples']} samples, {figures['tokens']} tokens, {figures['steps']} steps; "
-        + ", ".join(f"{name} {number(figures[name])}" for name in shown)
-    )
+    named = ", ".join(f"{name} {number(figures[name])}" for name in shown)
+    return f"- {role}: {figures['samples']} samples, {figures['tokens']} tokens, {figures['steps']} steps; {named}"
 
 
 def _mechanic(environment: Environment | None) -> str:

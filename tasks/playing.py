@@ -1,8 +1,9 @@
 """Play as a Prefect task: one arm of one environment. Thousands of plays share the loop; none is a task of its own."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from prefect import task
 from prefect.cache_policies import NO_CACHE
@@ -16,8 +17,9 @@ from spade.prompting import agent_system
 from spade.settings import FactorySettings
 from spade.slots import Slot
 from spade.stopping import enough, waves
+from tasks.advancing import Advance
 from tasks.factory import Factory, label
-from tasks.tracing import about
+from tasks.tracing import about, concerning
 
 TRIES = 3
 """A play whose sandbox or endpoint failed is tried again this often in all, then stored as it ended."""
@@ -55,7 +57,7 @@ def asked_plays(plan: ArmPlan, settings: FactorySettings) -> list[Asked]:
 async def play_arm(factory: Factory, plan: ArmPlan) -> int:
     """Play what is not stored yet; returns how many episodes this arm has now."""
     run = play_episodes.with_options(task_run_name=f"play {label(plan.slot)} {plan.arm} r{plan.round}")
-    with about(slot=plan.slot.slot_id, environment=plan.environment.env_id):
+    with concerning(factory, plan.slot, plan.environment.env_id):
         return await run(factory, plan)
 
 
@@ -71,14 +73,16 @@ async def play_episodes(factory: Factory, plan: ArmPlan) -> int:
     rule = stopping.record() if stopping else None
     ended = _ended(factory, asked)
     factory.watcher.saw("resumed", plan.environment.env_id, plays=len(ended))
-    count = 0
+    count, advance = 0, Advance(f"Plays of {label(plan.slot)}, {plan.arm}, round {plan.round}")
     for wave in waves(asked, rule):
-        await _play_wave(factory, plan, [a for a in wave if a.episode_id not in ended])
+        missing = [a for a in wave if a.episode_id not in ended]
         count += len(wave)
+        await _play_wave(factory, plan, missing, partial(_show_left, advance, count, len(asked)))
         ended = _ended(factory, asked)
         if rule and count < len(asked) and enough([ended[a.episode_id].won for a in asked[:count]], rule):
             factory.watcher.saw("settled", plan.environment.env_id, left=len(asked) - count)
             break
+    await advance.end()
     return count
 
 
@@ -89,7 +93,14 @@ def _ended(factory: Factory, asked: Sequence[Asked]) -> dict[str, Episode]:
     return {e.episode_id: e for e in found if e.episode_id in wanted}
 
 
-async def _play_wave(factory: Factory, plan: ArmPlan, missing: Sequence[Asked]) -> None:
+async def _show_left(advance: Advance, count: int, total: int, left: int) -> None:
+    await advance.at(count - left, total)
+
+
+async def _play_wave(
+    factory: Factory, plan: ArmPlan, missing: Sequence[Asked], tell: Callable[[int], Awaitable[None]]
+) -> None:
+    """`tell` is told how many plays are left."""
     running = set[asyncio.Task[Episode]]()
     for each in missing:
         with about(episode=each.episode_id):
@@ -98,6 +109,7 @@ async def _play_wave(factory: Factory, plan: ArmPlan, missing: Sequence[Asked]) 
         while running:
             done, running = await asyncio.wait(running, timeout=STORE_SECONDS)
             _store(factory, [finished.result() for finished in done])
+            await tell(len(running))
     finally:
         await _cancel(running)
 

@@ -114,7 +114,8 @@ def environment_markdown(progress: CycleProgress, env_id: str) -> str:
             f"[cycle {progress.cycle.number}](/artifacts/key/cycle-{progress.cycle.number:04d})",
             f"**Chain** document `{slot.document_id}` → slot `{slot.slot_id}` → attempts → `{env_id}`"
             + (f" → hint `{hint.hint_id}`" if hint else "")
-            + f" → {len(progress.episodes(env_id))} episodes. `spade lineage {env_id}` prints all of it.",
+            + f" → {len(progress.episodes(env_id))} episodes. "
+            f"[Ancestors, descendants, datasets and checkpoints](/artifacts/key/{env_id}-lineage).",
             "| try | attempt | ended | why |\n|---|---|---|---|\n" + "\n".join(attempts),
             "## Score\n\n" + _score(score),
             "## Hint\n\n" + (fenced(hint.text, "text") if hint else "No hint passed its gates, so there is no regret."),

@@ -108,6 +108,33 @@ def test_each_line_of_the_log_has_its_ids_and_no_secret(
     assert {line["slot"] for line in told_of.values()} == slots
 
 
+async def test_runs_and_tasks_are_found_by_model_skill_and_environment(
+    told: tuple[Path, dict[tuple[str, ...], float]],
+) -> None:
+    from prefect.client.orchestration import get_client
+    from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterTags, TaskRunFilter, TaskRunFilterTags
+
+    catalog = Catalog(told[0])
+    chosen = catalog.environments()[0]
+    catalog.close()
+    async with get_client() as client:
+        (run,) = await client.read_flow_runs(
+            flow_run_filter=FlowRunFilter(tags=FlowRunFilterTags(all_=["model:m", "profile:default"]))
+        )
+        wanted = [f"environment:{chosen.env_id}", f"skill:{chosen.skill.value}", "model:m"]
+        names: set[str] = set()
+        for _ in range(50):  # task runs reach the server as events
+            found = await client.read_task_runs(task_run_filter=TaskRunFilter(tags=TaskRunFilterTags(all_=wanted)))
+            names = {task.name.split()[0] for task in found if task.flow_run_id == run.id}
+            if names >= {"hint", "play", "score"}:
+                break
+            await asyncio.sleep(0.2)
+        shown = await client.read_artifacts()
+
+    assert names >= {"hint", "play", "score"}
+    assert {f"{chosen.env_id}-lineage", chosen.env_id} <= {artifact.key for artifact in shown}
+
+
 def test_a_port_that_is_taken_is_named_with_a_remedy() -> None:
     with (
         served(Metrics(calls_at_once=1), 0) as port,
