@@ -1,12 +1,17 @@
 """How fast the engine plays: without latency, against an endpoint of 64 slots and 50 ms, and one whole regeneration.
 
     python benchmarks/play.py [--quick] [--json] [--rollouts N] [--seconds S] [--no-regeneration]
+                              [--flat 50000] [--verifiers var/verifiers-env/bin/python]
 
 Every game runs in the sandbox and every episode is stored. The endpoint is a process of its own on loopback that
 answers after 50 ms, 64 calls at once; its ideal is 1,280 calls/s. The peer of that row is a loop in lock-step, as
 trainers often have it: all games take a turn, then all take the next. A regeneration is 24 environments designed,
 judged, hinted and played 576 times by a scripted model through Prefect tasks and the catalog; starting Prefect's server
 is left out.
+
+`--flat N` plays N episodes on end and says by how much the process has grown since the first fifth of them.
+`--verifiers` plays as many turns with verifiers in the same run, against the same stub without latency, with the
+quickest player that its contract allows (its own harnesses start a process a turn) and the game in its own process.
 """
 
 import argparse
@@ -26,6 +31,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.verifiers_peer import rollouts_per_second
 from data.catalog import Catalog
 from inference.connecting import connect
 from sandbox.opening import open_sandbox
@@ -138,6 +144,60 @@ async def without_latency(rollouts: int, home: Path) -> list[Row]:
     ]
 
 
+async def flatness(episodes: int, home: Path) -> list[Row]:
+    """Play and store `episodes` of them; by how much this process has grown after the first fifth."""
+    store, numbers, seen = Store(Catalog(home)), iter(range(episodes)), [0.0]
+    async with open_sandbox(SandboxSettings()) as sandbox:
+
+        async def player() -> None:
+            for number in numbers:
+                store.add(await rollout(sandbox, Instant(), number, 10))
+                if number == episodes // 5:
+                    seen[0] = resident_megabytes()
+
+        started = time.perf_counter()
+        await asyncio.gather(*(player() for _ in range(SLOTS)))
+        store.flush()
+    rate, now = episodes / (time.perf_counter() - started), resident_megabytes()
+    if store.stored != episodes:
+        raise SystemExit(f"{store.stored} of {episodes} episodes were stored")
+    return [
+        (f"rollouts of 10 turns, {episodes:,} on end", rate, "rollouts/s", None),
+        (f"memory after {episodes // 5:,} of them", seen[0], "MB", None),
+        (f"memory grown from there to {episodes:,}", now - seen[0], "MB grown", 32.0),
+    ]
+
+
+async def over_http(rollouts: int, home: Path, url: str) -> float:
+    """Rollouts a second of 10 turns against an endpoint of another process that answers at once."""
+    model = await connect(ModelSettings(concurrency=SLOTS, name="stub"), url)
+    store, numbers = Store(Catalog(home)), iter(range(rollouts))
+    async with open_sandbox(SandboxSettings()) as sandbox:
+
+        async def player() -> None:
+            for number in numbers:
+                store.add(await rollout(sandbox, model, number, 10))
+
+        started = time.perf_counter()
+        await asyncio.gather(*(player() for _ in range(SLOTS)))
+        store.flush()
+        seconds = time.perf_counter() - started
+    await model.aclose()
+    return rollouts / seconds
+
+
+def against_verifiers(python: Path, rollouts: int, home: Path) -> list[Row]:
+    """Both in turn against the same stub; verifiers plays the game in its own process, without a sandbox."""
+    with endpoint(0.0) as url:
+        ours = asyncio.run(over_http(rollouts, home, url))
+        theirs = rollouts_per_second(python, url, max(64, rollouts // 4), SLOTS)
+    return [
+        ("rollouts of 10 turns over HTTP", ours, "rollouts/s", None),
+        ("verifiers, quickest player of its own", theirs, "rollouts/s", None),
+        ("engine against verifiers' quickest", ours / theirs, "times", None),
+    ]
+
+
 async def saturation(seconds: float, home: Path) -> list[Row]:
     """Calls a second while games of 2 to 18 turns come and go, in the engine and in lock-step."""
     ideal = SLOTS / SECONDS
@@ -241,9 +301,9 @@ def regeneration(home: Path) -> list[Row]:
 
 
 @contextmanager
-def endpoint() -> Iterator[str]:
-    """The stub's address."""
-    command = [sys.executable, __file__, "--serve"]
+def endpoint(seconds: float = SECONDS) -> Iterator[str]:
+    """The stub's address; it answers after `seconds`."""
+    command = [sys.executable, __file__, "--serve", str(seconds)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -253,14 +313,28 @@ def endpoint() -> Iterator[str]:
             process.stdin.close()
 
 
+REPLY = {
+    "id": "chatcmpl-1",
+    "object": "chat.completion",
+    "created": 1,
+    "model": "stub",
+    "choices": [
+        {
+            "index": 0,
+            "message": {"role": "assistant", "content": "I go on. \\boxed{next}"},
+            "finish_reason": "stop",
+        }
+    ],
+    "usage": {"prompt_tokens": 100, "completion_tokens": 8, "total_tokens": 108},
+}
+
+
 class Stub(asyncio.Protocol):
     """One kept connection; every request is answered after `SECONDS`, `SLOTS` at once over all of them."""
 
     free = asyncio.Semaphore(SLOTS)
-    body = (
-        b'{"choices": [{"message": {"content": "I go on. \\\\boxed{next}"}, "finish_reason": "stop"}],'
-        b' "usage": {"prompt_tokens": 100, "completion_tokens": 8}}'
-    )
+    seconds = SECONDS
+    body = json.dumps(REPLY).encode()
     models = json.dumps({"data": [{"id": "stub", "owned_by": "stub"}]}).encode()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -276,13 +350,14 @@ class Stub(asyncio.Protocol):
 
     async def answer(self, listed: bool) -> None:
         async with self.free:
-            await asyncio.sleep(0 if listed else SECONDS)
+            await asyncio.sleep(0 if listed else self.seconds)
         body = self.models if listed else self.body
         head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
         self.transport.write(head.encode() + body)  # type: ignore[attr-defined]
 
 
-async def serve() -> None:
+async def serve(seconds: float) -> None:
+    Stub.seconds = seconds
     server = await asyncio.get_running_loop().create_server(Stub, "127.0.0.1", 0)
     print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", flush=True)
     await asyncio.to_thread(sys.stdin.read)
@@ -298,13 +373,17 @@ def measure(arguments: argparse.Namespace) -> list[Row]:
         home = Path(folder)
         rows = asyncio.run(without_latency(arguments.rollouts, home / "instant"))
         rows += asyncio.run(saturation(arguments.seconds, home / "endpoint"))
+        if arguments.flat:
+            rows += asyncio.run(flatness(arguments.flat, home / "flat"))
+        if arguments.verifiers:
+            rows += against_verifiers(arguments.verifiers, arguments.rollouts, home / "verifiers")
         if not arguments.no_regeneration:
             rows += regeneration(home / "regeneration")
     return rows
 
 
 def met(value: float, unit: str, target: float | None) -> bool | None:
-    return None if target is None else value <= target if unit in ("s", "ms") else value >= target
+    return None if target is None else value <= target if unit in ("s", "ms", "MB grown") else value >= target
 
 
 def main() -> None:
@@ -314,10 +393,12 @@ def main() -> None:
     parser.add_argument("--no-regeneration", action="store_true")
     parser.add_argument("--quick", action="store_true", help="under a minute")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--verifiers", type=Path, help="Python of an environment with verifiers (build_verifiers.sh)")
+    parser.add_argument("--flat", type=int, default=0, metavar="N", help="play N episodes and watch the memory")
+    parser.add_argument("--serve", type=float, default=None, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.serve:
-        asyncio.run(serve())
+    if arguments.serve is not None:
+        asyncio.run(serve(arguments.serve))
         return
     if arguments.quick:
         arguments.rollouts, arguments.seconds = 500, 3.0
