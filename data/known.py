@@ -64,7 +64,7 @@ class Known:
         return Pool(
             self.structures,
             code=self._code.nearest(environment.env_id, environment.code),
-            nearest=self._nearest(environment, vector),
+            nearest=self._nearest(environment.env_id, vector),
             cluster=tuple(self._alike(vector, cycle_id)),
             semantic=self._memory.semantic,
             duplicate_code=settings.duplicate_code,
@@ -85,11 +85,11 @@ class Known:
         vector: Vectors = self._memory.embedder.embed([description(environment)])[0]
         return vector
 
-    def _nearest(self, environment: Environment, vector: Vectors) -> list[Recalled]:
+    def _nearest(self, env_id: str, vector: Vectors) -> list[Recalled]:
         """Of the remembered ones and of those accepted since, which are not scored yet."""
-        near = self._memory.nearest(description(environment), 2)
+        near = self._memory.nearest_to(vector, 2)
         near += [Recalled(x.env_id, float(x.vector @ vector), {}) for x in self._latest]
-        others = [r for r in near if r.env_id != environment.env_id]
+        others = [r for r in near if r.env_id != env_id]
         return sorted(others, key=lambda r: (-r.similarity, r.env_id))[:1]
 
     def _alike(self, vector: Vectors, cycle_id: str) -> Iterator[str]:

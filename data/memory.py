@@ -94,7 +94,10 @@ class VectorMemory:
 
     def nearest(self, text: str, count: int) -> list[Recalled]:
         """The `count` nearest by cosine similarity, nearest first, each environment once."""
-        vector = self.embedder.embed([text])[0]
+        return self.nearest_to(self.embedder.embed([text])[0], count)
+
+    def nearest_to(self, vector: Vectors, count: int) -> list[Recalled]:
+        """`nearest` of a text whose vector is known."""
         search: Any = self._table.search(vector, vector_column_name="vector")
         found = (
             search.distance_type("cosine")
