@@ -1,12 +1,14 @@
 """Everything live that an evaluation needs, opened in order and closed again."""
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 
 from data.benchmarks.registry import Place, Wanted, open_suite
+from data.catalog import Catalog
 from flows.configuring import with_key
 from inference.opening import open_model
+from sandbox.opening import open_sandbox
 from spade.evaluating import Suite
 from spade.evaluation import Evaluation, Protocol, Put, Question
 from spade.ports import Model
@@ -30,18 +32,15 @@ class Asked:
         return replace(own, **{name: value for name, value in given.items() if value is not None})
 
 
-def place_of(settings: FactorySettings) -> Place:
-    return Place(settings.evaluation.environments.expanduser(), settings.evaluation.data.expanduser())
-
-
 @asynccontextmanager
-async def opened(wanted: Wanted, settings: FactorySettings) -> AsyncIterator[Suite]:
-    """One suite, closed with the block."""
-    suite = open_suite(wanted, place_of(settings))
-    try:
+async def opened(wanted: Wanted, settings: FactorySettings, catalog: Catalog) -> AsyncIterator[Suite]:
+    """One suite with the sandbox where it needs that, closed with the block."""
+    async with AsyncExitStack() as stack:
+        sandbox = await stack.enter_async_context(open_sandbox(settings.sandbox)) if wanted.sandboxed else None
+        found = settings.evaluation
+        suite = open_suite(wanted, Place(found.environments.expanduser(), found.data.expanduser(), catalog, sandbox))
+        stack.push_async_callback(suite.aclose)
         yield suite
-    finally:
-        await suite.aclose()
 
 
 @asynccontextmanager

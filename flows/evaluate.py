@@ -61,7 +61,7 @@ async def evaluate(  # noqa: PLR0913 - a deployment's form has one field a param
     made = []
     async with observed(settings) as looking, open_evaluated(settings) as answering:
         for one in each:
-            async with opened(one, settings) as suite:
+            async with opened(one, settings, catalog) as suite:
                 evaluation, questions = await planned(suite, one, asked, (answering.name, answering.weights))
                 bench = Bench(catalog, suite, answering, settings.model.concurrency, looking.watcher)
                 scores = await evaluate_suite(bench, evaluation, questions)

@@ -23,6 +23,8 @@ class Talk:
     model: Model
     protocol: Protocol
     seed: int
+    number: int = 0
+    """Which of the task's samples this is."""
     replies: list[str] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
     cut: bool = False
@@ -69,7 +71,7 @@ class Suite(Port):
 async def sample_of(suite: Suite, put: Put, question: Question, model: Model, number: int, attempt: int) -> Sample:
     """One sample, whatever becomes of it. `Abort` passes through."""
     started = time.monotonic()
-    talk = Talk(model, put.protocol, sample_seed(put.protocol, question.task_id, number))
+    talk = Talk(model, put.protocol, sample_seed(put.protocol, question.task_id, number), number)
     mark = await _marked(suite, question, talk)
     return Sample(
         settings_id=put.settings_id,
