@@ -53,7 +53,11 @@ async def open_parts(settings: FactorySettings, *, model: Model | None = None) -
         designer = (
             BlueprintDesigner(settings.designer.reach)
             if settings.designer.mode == "blueprint"
-            else CodeDesigner(settings.hint.max_words, plan=settings.designer.plan)
+            else CodeDesigner(
+                settings.hint.max_words,
+                plan=settings.designer.plan,
+                document_words=settings.designer.document_words,
+            )
         )
         ledger, watcher = Ledger(), WATCHER.get()
         budget = Budget(catalog, settings, ledger)

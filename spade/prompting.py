@@ -1,6 +1,7 @@
 """Prompts for code mode: versioned templates, rendered from records. Values are inserted, never read as template."""
 
 import re
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -11,7 +12,7 @@ from jinja2.meta import find_referenced_templates
 from spade.attempts import Prompt
 from spade.boxes import CHAT_MARKUP, without_thoughts
 from spade.designing import Draft, Rejection
-from spade.documents import Document
+from spade.documents import Document, cut_at_paragraph
 from spade.environments import Environment
 from spade.identity import digest
 from spade.lessons import Lessons
@@ -74,11 +75,14 @@ def judge_prompt(environment: Environment, document: Document | None) -> Prompt:
 class CodeDesigner:
     """Code mode: the model writes the program itself."""
 
-    def __init__(self, max_hint_words: int = 100, *, plan: bool = True) -> None:
+    def __init__(self, max_hint_words: int = 100, *, plan: bool = True, document_words: int | None = None) -> None:
         self.max_hint_words = max_hint_words
         self.plan = plan
+        self.document_words = document_words
 
     def prompt(self, slot: Slot, document: Document, lessons: Lessons, rejected: Rejection | None) -> Prompt:
+        if self.document_words is not None:
+            document = replace(document, text=cut_at_paragraph(document.text, self.document_words))
         return design_prompt(slot, document, lessons, rejected, plan=self.plan)
 
     def guide(self, slot: Slot) -> Guide | None:

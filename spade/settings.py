@@ -73,6 +73,8 @@ class DesignerSettings(Settings):
     """Which mechanics and values of blueprints are offered: `easy` ones a model of 100 M parameters can win."""
     plan: bool = True
     """Ask for thoughts before the program. Models of one or two billion parameters lose themselves in them: false."""
+    document_words: PositiveInt | None = None
+    """Show the designer so much of a document, to the end of a paragraph; all when absent. Small models copy it."""
     retries: int = Field(5, ge=0, le=5)
     """How often a rejected slot is tried again."""
     retry: Literal["repair", "resample"] = "repair"

@@ -183,3 +183,10 @@ def test_thoughts_before_the_program_are_asked_for_or_not(slot: Slot) -> None:
         "with the program alone"
         in CodeDesigner(plan=False).prompt(slot, DOCUMENT, Lessons(), rejected).messages[-1].content
     )
+
+
+def test_a_designer_may_be_shown_the_beginning_of_a_document_alone() -> None:
+    long = replace(DOCUMENT, text="First of all.\n\nSecond of them.\n\nThird and last.")
+    user = CodeDesigner(document_words=6).prompt(SLOT, long, Lessons(), None).messages[-1].content
+    assert "Second of them." in user
+    assert "Third" not in user
