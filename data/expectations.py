@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from data.suites import SUITES
+from data.suites import SUITES, Expectation
 
 if TYPE_CHECKING:
     from great_expectations.data_context.data_context.ephemeral_data_context import EphemeralDataContext
@@ -57,7 +57,7 @@ def validate(kind: str, facts: Mapping[str, Sequence[Any]]) -> Validation:
     from great_expectations.expectations.expectation_configuration import ExpectationConfiguration
 
     frame = pd.DataFrame(dict(facts))
-    expectations = [ExpectationConfiguration(type=e.type, kwargs=e.arguments).to_domain_obj() for e in SUITES[kind]]
+    expectations = [ExpectationConfiguration(type=e.type, kwargs=_arguments(e)).to_domain_obj() for e in SUITES[kind]]
     suite = context.suites.add(gx.ExpectationSuite(name=kind, expectations=list(expectations)))
     asset = context.data_sources.add_pandas("rows").add_dataframe_asset("rows")
     batch = asset.add_batch_definition_whole_dataframe("all")
@@ -67,6 +67,15 @@ def validate(kind: str, facts: Mapping[str, Sequence[Any]]) -> Validation:
         result_format={"result_format": "COMPLETE", "unexpected_index_column_names": ["row_id"]},
     )
     return Validation(kind, len(frame), tuple(_check(r.to_json_dict()) for r in result.results))
+
+
+def _arguments(expectation: Expectation) -> dict[str, Any]:
+    from great_expectations.expectations.row_conditions import Column
+
+    if expectation.where is None:
+        return expectation.arguments
+    column, value = expectation.where
+    return {**expectation.arguments, "row_condition": Column(column) == value}
 
 
 def _context() -> "EphemeralDataContext":
@@ -102,5 +111,6 @@ def _sentence(kind: str, kwargs: Mapping[str, Any]) -> str:
     """`expect_column_values_to_be_in_set` with its arguments, as a line a person reads."""
     column = kwargs.get("column", "")
     words = kind.removeprefix("expect_").removeprefix("column_values_to_").replace("_", " ")
-    given = ", ".join(f"{k} {v}" for k, v in sorted(kwargs.items()) if k not in ("column", "batch_id"))
+    apart = ("column", "batch_id", "row_condition", "condition_parser")
+    given = ", ".join(f"{k} {v}" for k, v in sorted(kwargs.items()) if k not in apart)
     return f"{column} {words}".strip() + (f" ({given})" if given else "")

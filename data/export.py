@@ -10,6 +10,7 @@ from typing import Any
 from data.catalog import Catalog
 from data.expectations import Validation, validate
 from data.folders import SplitWriter, parquet_name, whole_folder, write_checksums, write_json
+from data.human import with_human
 from data.kinds.base import Item, Kind, dataset_row
 from data.kinds.registry import kind_of
 from data.pages import card, validation_html, validation_markdown
@@ -20,7 +21,7 @@ from data.writing import folder_made
 from data.zone import in_zone
 from spade.datasets import Dataset, DatasetRow
 from spade.documents import Document
-from spade.errors import Skip
+from spade.errors import Abort, Skip
 from spade.identity import canonical, digest
 from spade.reviews import Review
 from spade.scanning import Finding, scan
@@ -53,7 +54,8 @@ class Plan:
     """What to export. `shares` by split; rows are split by document and cluster. `license` as the hub names it.
 
     `environments`: at most so many, of a kind whose rows are tasks: drawn where the agent that was rated last is
-    expected to win sometimes, with a share of harder ones (`data.zone`).
+    expected to win sometimes, with a share of harder ones (`data.zone`). `human_share`: the share of rows that people
+    wrote, of the kind `sft-mixed` (`data.human`).
     """
 
     kind: str
@@ -64,6 +66,7 @@ class Plan:
     seed: int = 0
     license: str = "other"
     environments: int | None = None
+    human_share: float = 0.0
 
 
 def export_sft(
@@ -91,6 +94,10 @@ def export(catalog: Catalog, home: Path, plan: Plan) -> Export | None:
     selection = kind.select(catalog, plan.cycle_ids)
     if plan.environments is not None:
         selection = in_zone(catalog, kind, selection, plan.environments, plan.seed)
+    if plan.human_share and len(selection):
+        if kind.name != "sft-mixed":
+            raise Abort(f"Rows of kind {kind.name} are plays alone.", "Export the kind sft-mixed for a human share.")
+        selection = with_human(catalog, selection, plan.human_share, plan.seed)
     if not len(selection):
         return None
     reviews = reviews_of(catalog, selection)
@@ -213,7 +220,7 @@ def _write_papers(
 
 def manifest(plan: Plan, dataset: Dataset, validation: Validation, written: Written) -> dict[str, Any]:
     """What is in the folder and where it came from: JSON values, no times, so that it can be compared."""
-    cycles = Counter(written.facts["cycle_id"])
+    cycles = Counter(cycle_id for cycle_id in written.facts["cycle_id"] if cycle_id)
     return {
         "dataset_id": dataset.dataset_id,
         "name": dataset.name,
@@ -222,6 +229,7 @@ def manifest(plan: Plan, dataset: Dataset, validation: Validation, written: Writ
         "splits": written.counts,
         "shares": dict(plan.shares),
         "seed": plan.seed,
+        **({"human_share": plan.human_share} if plan.human_share else {}),
         "selection": dataset.selection,
         "cycles": dict(cycles),
         "row_ids": [record.row_id for record in written.records],

@@ -1,6 +1,6 @@
 """The expectations of each dataset kind, as data: what must hold for every row before it leaves."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from data.kinds.base import COMMON_FACTS, ORIGIN, PLAY, PLAY_FACTS
@@ -17,10 +17,11 @@ _IDS = {
 
 @dataclass(frozen=True)
 class Expectation:
-    """One expectation by the name that Great Expectations gives it."""
+    """One expectation by the name that Great Expectations gives it; of the rows alone where a column has a value."""
 
     type: str
     arguments: dict[str, Any] = field(default_factory=dict)
+    where: tuple[str, str] | None = None
 
 
 def table(what: str, **arguments: Any) -> Expectation:
@@ -97,9 +98,25 @@ TASKS = (
 RARE = 0.1
 """The least share of each label: with fewer, a tenth of the rows decides what the others mean (Ethayarajh et al. 2024
 drop up to nine of ten wins without loss, and no more)."""
+_OF_PLAYS = frozenset(f.name for f in (*ORIGIN, *PLAY) if f.name not in ("row_id", "split"))
+
+
+def of_plays(expectation: Expectation) -> Expectation:
+    """The same for the rows that are plays: what people wrote has no environment behind it."""
+    return replace(expectation, where=("origin", "play"))
+
+
 _WON = values("return", "be_between", min_value=WIN, max_value=2 - WIN)
 SUITES: dict[str, tuple[Expectation, ...]] = {
     "sft": (columns(*PLAY_FACTS), *PLAYED, _WON, values("episode_id", "be_unique"), values("transcript", "be_unique")),
+    "sft-mixed": (
+        columns(*PLAY_FACTS, "origin"),
+        *(of_plays(e) if e.arguments.get("column") in _OF_PLAYS else e for e in (*PLAYED, _WON)),
+        one_of("origin", "play", "human"),
+        values("document_id", "not_be_null"),
+        values("document_id", "match_regex", regex="^(?:doc|human)-[0-9a-f]{16}$"),
+        values("transcript", "be_unique"),
+    ),
     "sft-tools": (
         columns(*PLAY_FACTS, "bad_calls", "tools"),
         *MEASURED,

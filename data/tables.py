@@ -20,6 +20,7 @@ from spade.episodes import Episode
 from spade.errors import Skip
 from spade.evaluation import Evaluation, Sample
 from spade.hints import Hint
+from spade.human import HumanRow
 from spade.identity import digest
 from spade.learning import BatchRecord, Checkpoint, Trained
 from spade.ratings import StoredRating
@@ -205,6 +206,7 @@ CHECKPOINTS = Table("checkpoints", Checkpoint, ("checkpoint_id",), ("checkpoint_
 DATASETS = Table("datasets", Dataset, ("dataset_id",), ("dataset_id",))
 DATASET_ROWS = Table("dataset_rows", DatasetRow, ("row_id",), ("row_id",))
 REVIEW_QUEUE = Table("review_queue", QueuedRow, ("row_id",))
+HUMAN_ROWS = Table("human_rows", HumanRow, ("human_id",), ("human_id",))
 REVIEWS = Table("reviews", Review, ("review_id",), ("review_id",))
 EVALUATIONS = Table("evaluations", Evaluation, ("evaluation_id",), ("evaluation_id", "settings_id"), flat=("put",))
 SAMPLES = Table("samples", Sample, ("settings_id", "task_id", "number", "attempt"), part="settings_id")
@@ -235,5 +237,6 @@ TABLES: Mapping[str, Table[Any]] = {
         REVIEWS,
         EVALUATIONS,
         SAMPLES,
+        HUMAN_ROWS,
     )
 }

@@ -1,13 +1,15 @@
 """A dataset on demand or by schedule: any kind, over all cycles or some, behind its expectations."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
-from prefect import flow
+from prefect import flow, get_run_logger
 from prefect.runtime import flow_run
 from pydantic import Field
 
 from data.catalog import Catalog
 from data.export import Plan
+from data.human import take_in_human
 from flows.configuring import flags_of, load_settings
 from spade.errors import Abort
 from tasks.exporting import export_dataset
@@ -26,6 +28,8 @@ async def export(  # noqa: PLR0913 - a deployment's form has one field a paramet
     seed: int = 0,
     license: str = "other",
     environments: Annotated[int | None, Field(ge=1)] = None,
+    human_share: Annotated[float, Field(ge=0, lt=1)] = 0.0,
+    human: str | None = None,
     profile: str = "starter",
     home: str | None = None,
 ) -> dict[str, Any]:
@@ -43,6 +47,8 @@ async def export(  # noqa: PLR0913 - a deployment's form has one field a paramet
         license: Licence for the dataset card, as hubs name it.
         environments: For kinds whose rows are tasks: at most so many environments, those first that the latest agent is
             expected to win in 30 to 70 plays of 100, a tenth harder ones.
+        human_share: Share of rows that people wrote, of the kind sft-mixed.
+        human: JSONL file of such rows to take in first: messages, or prompt and completion.
         profile: Settings profile; it only says where the home is.
         home: Folder of run artifacts; var when empty.
     """
@@ -51,8 +57,10 @@ async def export(  # noqa: PLR0913 - a deployment's form has one field a paramet
     if not catalog.folder.is_dir():
         raise Abort(f"There is no catalog in {settings.home} yet.", "Start with `spade run`, or give --home.")
     shares = {"train": 1.0 - test_share, "test": test_share} if test_share else {"train": 1.0}
-    plan = Plan(kind, name or kind, "", cycles or None, shares, seed, license, environments)
+    plan = Plan(kind, name or kind, "", cycles or None, shares, seed, license, environments, human_share)
     try:
+        if human:
+            _take_in(catalog, Path(human), license)
         exported = await export_dataset(catalog, settings.home, plan)
     finally:
         catalog.close()
@@ -60,3 +68,10 @@ async def export(  # noqa: PLR0913 - a deployment's form has one field a paramet
         return {"dataset_id": "", "rows": 0, "folder": ""}
     dataset = exported.dataset
     return {"dataset_id": dataset.dataset_id, "rows": dataset.rows, "folder": str(exported.folder)}
+
+
+def _take_in(catalog: Catalog, path: Path, license: str) -> None:
+    """Store what people wrote; lines that are no conversation are named and left out."""
+    taken = take_in_human(catalog, path, license)
+    for number, why in taken.broken:
+        get_run_logger().warning("%s, line %d was left out: %s", path.name, number, why)

@@ -72,11 +72,14 @@ def export(  # noqa: PLR0913 - one parameter a flag
     environments: Annotated[
         int | None, typer.Option(min=1, help="At most so many, those first whose plays teach most (task kinds).")
     ] = None,
+    human_share: Annotated[float, typer.Option(min=0, max=0.99, help="Share of rows by people (sft-mixed).")] = 0.0,
+    human: Annotated[Path | None, typer.Option(help="JSONL of rows by people, taken in first (sft-mixed).")] = None,
     home: Home = None,
 ) -> None:
     """Write a dataset of everything stored that is fit for it, behind its expectations."""
     place = str(home) if home else None
     parameters = {"kind": kind, "name": name, "cycles": cycle, "test_share": test_share, "environments": environments}
+    parameters |= {"human_share": human_share, "human": str(human.absolute()) if human else None}
     done = _flow_in(place, "flows.export.export", **parameters, seed=seed, license=license)
     if not done["rows"]:
         print(f"No row is fit for a dataset of kind {kind} yet.")

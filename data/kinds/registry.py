@@ -3,6 +3,7 @@
 from data.kinds.atif import Atif
 from data.kinds.base import Kind
 from data.kinds.chat import Kto, PromptCompletion, Sft
+from data.kinds.mixed import SftMixed
 from data.kinds.packages import Gymnasium, Harbor, NemoGym, OpenEnv, Verifiers
 from data.kinds.pool import Pool
 from data.kinds.preferences import Dpo
@@ -11,7 +12,7 @@ from data.kinds.tool_use import SftTools
 from spade.errors import Abort
 
 _ALL: tuple[Kind, ...] = (
-    Sft(), SftTools(), PromptCompletion(), Dpo(), Kto(), Atif(),
+    Sft(), SftTools(), SftMixed(), PromptCompletion(), Dpo(), Kto(), Atif(),
     Grpo(), Slime(), Verl(), NemoGym(), Gymnasium(), OpenEnv(), Verifiers(), Harbor(), Pool(),
 )  # fmt: skip
 KINDS = {kind.name: kind for kind in _ALL}

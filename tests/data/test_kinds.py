@@ -24,6 +24,7 @@ from tests.data.records import chain
 
 REQUIRED = {
     "sft": ["messages"],
+    "sft-mixed": ["messages", "origin"],
     "prompt-completion": ["prompt", "completion"],
     "dpo": ["prompt", "chosen", "rejected"],
     "kto": ["prompt", "completion", "label"],
