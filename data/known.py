@@ -11,14 +11,19 @@ from data.catalog import Catalog
 from data.clusters import cluster_of_last
 from data.embedding import Vectors
 from data.memory import VectorMemory, description
-from data.near_code import NearCode
-from spade.diversity import Pool, structural_hash
+from data.near_code import NearCode, sketch_of
+from data.tables import CODE_MARKS
+from spade.diversity import CodeMark, Pool, structural_hash
 from spade.environments import Environment
 from spade.ports import Recalled
 from spade.settings import MemorySettings
 
 WINDOW = 200
 """Latest accepted environments over which the Vendi score and clusters are taken (docs/method.md)."""
+
+
+FORM = 1
+"""Of marks: another way to hash structure or runs is another form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +48,20 @@ class Known:
     def load(cls, memory: VectorMemory, catalog: Catalog) -> Self:
         """As far as any process has come. An environment whose attempt was not stored any more is not among them."""
         known = cls(memory, catalog)
-        accepted = catalog.query(_ACCEPTED)
-        cycles = {row["env_id"]: row["cycle_id"] for row in accepted}
-        found = {e.env_id: e for e in catalog.environments() if e.env_id in cycles}
-        for environment in found.values():
-            known._index(environment)
-        latest = [found[env_id] for env_id in cycles if env_id in found][-WINDOW:]
-        vectors = memory.vectors({e.env_id: description(e) for e in latest})
-        known._latest.extend(Latest(e.env_id, cycles[e.env_id], vectors[e.env_id]) for e in latest)
+        cycles = {row["env_id"]: row["cycle_id"] for row in catalog.query(_ACCEPTED)}
+        for mark in _marks(catalog, list(cycles)):
+            known._index(mark)
+        newest = list(cycles)[-WINDOW:]
+        texts = {e.env_id: description(e) for e in catalog.environments(env_id=newest)}
+        vectors = memory.vectors(texts)
+        known._latest.extend(Latest(env_id, cycles[env_id], vectors[env_id]) for env_id in newest if env_id in texts)
         return known
 
     def add(self, environment: Environment, cycle_id: str) -> None:
         """An environment was accepted and stored."""
-        self._index(environment)
+        mark = _mark(environment)
+        self._catalog.append("code_marks", [mark])
+        self._index(mark)
         self._latest.append(Latest(environment.env_id, cycle_id, self._vector(environment)))
 
     def pool(self, environment: Environment, cycle_id: str, settings: MemorySettings, slots: int) -> Pool:
@@ -77,9 +83,9 @@ class Known:
         """Vectors of the latest accepted environments."""
         return [latest.vector for latest in self._latest]
 
-    def _index(self, environment: Environment) -> None:
-        self.structures[structural_hash(environment.code)] = environment.env_id
-        self._code.add(environment.env_id, environment.code)
+    def _index(self, mark: CodeMark) -> None:
+        self.structures[mark.structure] = mark.env_id
+        self._code.add(mark.env_id, mark.sketch)
 
     def _vector(self, environment: Environment) -> Vectors:
         vector: Vectors = self._memory.embedder.embed([description(environment)])[0]
@@ -101,6 +107,20 @@ class Known:
     def _code_of(self, env_id: str) -> str:
         found = self._catalog.environments(env_id=env_id)
         return found[0].code if found else ""
+
+
+def _mark(environment: Environment) -> CodeMark:
+    code = environment.code
+    return CodeMark(environment.env_id, structural_hash(code), sketch_of(code), FORM)
+
+
+def _marks(catalog: Catalog, env_ids: Sequence[str]) -> list[CodeMark]:
+    """Those stored, and those of programs that have none yet: of another form, or killed before it was stored."""
+    stored = {mark.env_id: mark for mark in catalog.read(CODE_MARKS, form=FORM)}
+    missing = [env_id for env_id in env_ids if env_id not in stored]
+    made = [_mark(e) for e in catalog.environments(env_id=missing)] if missing else []
+    catalog.append("code_marks", made)
+    return [*(stored[env_id] for env_id in env_ids if env_id in stored), *made]
 
 
 _ACCEPTED = """

@@ -1,48 +1,45 @@
 """Which remembered program is nearly this one: MinHash finds candidates, their exact Jaccard similarity decides."""
 
-from collections.abc import Callable
-from functools import cached_property
-from typing import TYPE_CHECKING
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 
 from spade.diversity import Twin
 from spade.near_code import jaccard, runs
 
-if TYPE_CHECKING:
-    from rensa import RMinHash, RMinHashLSH
-
-HASHES, BANDS = 126, 21
-"""Six hashes a band: of pairs that share 0.8 of their runs 99.8 % are candidates, of those that share 0.4 one in 12."""
+HASHES, BAND = 126, 6
+"""Hashes of a sketch, and of one band: of pairs that share 0.8 of their runs 99.8 % have a band in common and are
+candidates, of those that share 0.4 one in 12."""
 SEED = 42
 
 
 class NearCode:
-    """An index over programs by id. It keeps hashes alone; `code_of` gives the program of a candidate."""
+    """An index over programs by id. It keeps hashes of sketches alone; `code_of` gives the program of a candidate."""
 
     def __init__(self, code_of: Callable[[str], str]) -> None:
         self._code_of = code_of
-        self._ids: list[str] = []
+        self._bands: dict[int, list[str]] = defaultdict(list)
 
-    def add(self, env_id: str, code: str) -> None:
-        self._index.insert(len(self._ids), _sketch(runs(code)))
-        self._ids.append(env_id)
+    def add(self, env_id: str, sketch: Sequence[int]) -> None:
+        for band in _bands(sketch):
+            self._bands[band].append(env_id)
 
     def nearest(self, env_id: str, code: str) -> Twin | None:
         """The other program with the highest Jaccard similarity among the candidates; None without candidates."""
         own = runs(code)
-        candidates = {self._ids[key] for key in self._index.query(_sketch(own))} - {env_id}
+        bands = _bands(sketch_of(code))
+        candidates = {other for band in bands for other in self._bands.get(band, ())} - {env_id}
         measured = [Twin(other, jaccard(own, runs(self._code_of(other)))) for other in sorted(candidates)]
         return max(measured, key=lambda twin: twin.similarity, default=None)
 
-    @cached_property
-    def _index(self) -> "RMinHashLSH":
-        from rensa import RMinHashLSH
 
-        return RMinHashLSH(threshold=0.8, num_perm=HASHES, num_bands=BANDS)
-
-
-def _sketch(of: frozenset[str]) -> "RMinHash":
+def sketch_of(code: str) -> tuple[int, ...]:
+    """The MinHash of a program's runs: `HASHES` numbers of 32 bits, the same everywhere."""
     from rensa import RMinHash
 
     sketch = RMinHash(num_perm=HASHES, seed=SEED)
-    sketch.update(sorted(of))
-    return sketch
+    sketch.update(sorted(runs(code)))
+    return tuple(sketch.digest())
+
+
+def _bands(sketch: Sequence[int]) -> list[int]:
+    return [hash((start, *sketch[start : start + BAND])) for start in range(0, HASHES, BAND)]

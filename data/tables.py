@@ -14,6 +14,7 @@ from spade.attempts import Attempt, Prompt
 from spade.budgets import Spending
 from spade.curation import Decision
 from spade.datasets import Dataset, DatasetRow
+from spade.diversity import CodeMark
 from spade.documents import Document
 from spade.environments import Environment
 from spade.episodes import Episode
@@ -177,6 +178,7 @@ VERDICTS = Table(
     "verdicts", Judged, ("subject_id", "gate"), ("judged_id",), flat=("verdict",), raw_view="verdicts_alone"
 )
 ENVIRONMENTS = Table("environments", Environment, ("env_id",), ("env_id",))
+CODE_MARKS = Table("code_marks", CodeMark, ("env_id", "form"))
 HINTS = Table(
     "hints",
     Hint,
@@ -221,6 +223,7 @@ TABLES: Mapping[str, Table[Any]] = {
         ATTEMPTS,
         VERDICTS,
         ENVIRONMENTS,
+        CODE_MARKS,
         HINTS,
         EPISODES,
         SCORES,

@@ -42,6 +42,17 @@ def structural_hash(code: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class CodeMark:
+    """What is compared of an accepted program's code, made once: its structural hash and its MinHash. `form` names the
+    rules it was made by."""
+
+    env_id: str
+    structure: str
+    sketch: tuple[int, ...]
+    form: int
+
+
+@dataclass(frozen=True, slots=True)
 class Twin:
     """Another environment and how much of its code this one shares: exact Jaccard similarity of their token runs."""
 

@@ -11,7 +11,8 @@ from data.clusters import cluster_of_last
 from data.embedding import HashedEmbedder
 from data.known import WINDOW, Known
 from data.memory import VectorMemory
-from data.near_code import NearCode
+from data.near_code import NearCode, sketch_of
+from data.tables import CODE_MARKS
 from spade.environments import Environment
 from spade.near_code import jaccard, runs
 from spade.settings import MemorySettings
@@ -30,7 +31,7 @@ def environment(code: str, title: str) -> Environment:
 def indexed(codes: dict[str, str]) -> NearCode:
     found = NearCode(codes.__getitem__)
     for env_id, code in codes.items():
-        found.add(env_id, code)
+        found.add(env_id, sketch_of(code))
     return found
 
 
@@ -110,6 +111,9 @@ def test_another_process_knows_what_is_stored(memory: VectorMemory, tmp_path: Pa
     known = Known.load(memory, catalog)
 
     assert list(known.structures.values()) == [stored.env_id]
+    assert [mark.env_id for mark in catalog.read(CODE_MARKS)] == [stored.env_id]
+    assert Known.load(memory, catalog).structures == known.structures, "from the marks this time"
+    assert len(catalog.read(CODE_MARKS)) == 1
     assert len(known.window()) == 1
     assert known.window()[0].shape == (512,)
 
