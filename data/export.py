@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from data.catalog import Catalog
+from data.decontamination import refuse_overlapping
 from data.expectations import Validation, validate
 from data.folders import SplitWriter, parquet_name, whole_folder, write_checksums, write_json
 from data.human import with_human
@@ -67,6 +68,8 @@ class Plan:
     license: str = "other"
     environments: int | None = None
     human_share: float = 0.0
+    allow_overlap: bool = False
+    """Write rows too that come from what repeats held-out tasks (`data.decontamination`)."""
 
 
 def export_sft(
@@ -87,8 +90,8 @@ def export(catalog: Catalog, home: Path, plan: Plan) -> Export | None:
     """Write the dataset that `plan` asks for under `home`/datasets, and store which rows it has.
 
     None when there is no row to export. Raises `Blocked` when an expectation fails or the scan finds secrets or
-    personal data, `Abort` when the place cannot be written. Exporting the same selection again gives the same bytes
-    and stores nothing new.
+    personal data, `Overlapping` when rows come from what repeats held-out tasks, `Abort` when the place cannot be
+    written. Exporting the same selection again gives the same bytes and stores nothing new.
     """
     kind = kind_of(plan.kind)
     selection = kind.select(catalog, plan.cycle_ids)
@@ -109,6 +112,8 @@ def export(catalog: Catalog, home: Path, plan: Plan) -> Export | None:
     with whole_folder(folder) as temporary:
         splits = Splits.over(catalog, selection, plan.shares, plan.seed)
         written.write(temporary, kind, kind.items(catalog, selection), dataset.dataset_id, splits)
+        if not plan.allow_overlap:
+            refuse_overlapping(catalog, written.records)
         written.look_at_documents(catalog)
         written.look_at_reviews(reviews)
         dataset = replace(dataset, rows=len(written.records))

@@ -24,6 +24,7 @@ from spade.hints import Hint
 from spade.human import HumanRow
 from spade.identity import digest
 from spade.learning import BatchRecord, Checkpoint, Trained
+from spade.overlap import Overlap
 from spade.ratings import StoredRating
 from spade.reviews import QueuedRow, Review
 from spade.scores import Score
@@ -211,6 +212,7 @@ REVIEW_QUEUE = Table("review_queue", QueuedRow, ("row_id",))
 HUMAN_ROWS = Table("human_rows", HumanRow, ("human_id",), ("human_id",))
 REVIEWS = Table("reviews", Review, ("review_id",), ("review_id",))
 EVALUATIONS = Table("evaluations", Evaluation, ("evaluation_id",), ("evaluation_id", "settings_id"), flat=("put",))
+OVERLAPS = Table("contamination", Overlap, ("suite", "suite_version", "task_id", "by", "subject_id"))
 SAMPLES = Table("samples", Sample, ("settings_id", "task_id", "number", "attempt"), part="settings_id")
 
 TABLES: Mapping[str, Table[Any]] = {
@@ -241,5 +243,6 @@ TABLES: Mapping[str, Table[Any]] = {
         EVALUATIONS,
         SAMPLES,
         HUMAN_ROWS,
+        OVERLAPS,
     )
 }

@@ -10,7 +10,8 @@ from flows.audit_cli import audit
 from flows.corpus_cli import corpus_app
 from flows.data_cli import lineage, show, sql
 from flows.env_cli import env_app, parse
-from flows.evaluation_cli import evaluate, results
+from flows.evaluation_cli import decontaminate, evaluate, results
+from flows.experiment_cli import experiment_app
 from flows.model_cli import fetch_model, serve_model
 from flows.operations_cli import export, maintain, status, up
 from flows.ratings_cli import ratings
@@ -112,7 +113,9 @@ app.command(rich_help_panel=RUN)(maintain)
 app.command(rich_help_panel=RUN)(train)
 app.command("self-play", rich_help_panel=RUN)(self_play)
 app.command(rich_help_panel=RUN)(evaluate)
+app.add_typer(experiment_app, name="experiment", rich_help_panel=RUN)
 app.command(rich_help_panel=LOOK)(results)
+app.command(rich_help_panel=CHECK)(decontaminate)
 for command in (lineage, show, ratings, sql, review):
     app.command(rich_help_panel=LOOK)(command)
 app.add_typer(corpus_app, name="corpus", rich_help_panel=CHECK)

@@ -34,18 +34,22 @@ def profile_names() -> list[str]:
 def load_settings(
     profile: str | None = None, flags: Mapping[str, Any] | None = None, file: Path | None = None
 ) -> FactorySettings:
-    """The settings of a run. `flags` is nested and wins over all else. Raises `Abort` naming the setting at fault."""
+    """The settings of a run. `flags` is nested and wins over all else. Raises `Abort` naming the setting at fault.
+
+    A profile `starter+no-memory` is the first with the changes of the second.
+    """
     _refuse_unknown_variables()
     path = file or SETTINGS_FILE
     written = _read_toml(path) if file or path.exists() else {}
     own_profiles = written.pop("profiles", {})
     name = profile or os.environ.get("SPADE_PROFILE") or written.get("profile") or "starter"
+    parts = name.split("+")
     layers = [
         dict(flags or {}),
         _from_environment(),
-        own_profiles.get(name, {}),
+        *(own_profiles.get(part, {}) for part in reversed(parts)),
         written,
-        _shipped_profile(name, known=set(own_profiles)),
+        *(_shipped_profile(part, known=set(own_profiles)) for part in reversed(parts)),
         {"profile": name},
     ]
     merged: dict[str, Any] = {}

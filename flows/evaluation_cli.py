@@ -109,3 +109,40 @@ def _print(
         print(comma_separated(made), end="")
         return
     print("\n\n".join(map(latex if format == "latex" else markdown, made)))
+
+
+def decontaminate(  # noqa: PLR0913 - one parameter a flag
+    suite: Annotated[list[str], typer.Option(help="A suite with its options; repeat for more.")],
+    tasks: Annotated[
+        int | None, typer.Option(min=1, help="Tasks of each group of the suite.", show_default="all")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the suite's tasks, as they are evaluated.")] = 0,
+    corpus: Annotated[
+        bool, typer.Option("--corpus", help="Look at the whole corpus too, not only at what was drawn.")
+    ] = False,
+    profile: Annotated[str | None, typer.Option(help="Settings profile.", show_default="starter")] = None,
+    home: Home = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List what repeats a held-out task: documents, environments and plays, by 13 words in a row or by meaning.
+
+    Hits are stored, and `spade export` refuses rows that come from them unless --allow-overlap is given.
+    """
+    import asyncio
+
+    from flows.configuring import flags_of, load_settings
+    from flows.data_cli import print_json, print_rows
+    from flows.decontaminating import compared
+
+    settings = load_settings(profile, flags_of(home=str(home) if home else None))
+    found = asyncio.run(compared(settings, suite, tasks, seed, whole_corpus=corpus))
+    rows = [
+        {"suite": h.suite, "task": h.task_id, "by": h.by, "score": f"{h.score:.3g}", "what": h.kind, "id": h.subject_id}
+        for h in found
+    ]
+    if as_json:
+        print_json(rows)
+    elif rows:
+        print_rows(rows)
+    refusing = sum(hit.refuses for hit in found)
+    print(f"{len(found)} hits, {refusing} of them keep rows out of exports.", file=sys.stderr)

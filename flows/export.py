@@ -30,6 +30,7 @@ async def export(  # noqa: PLR0913 - a deployment's form has one field a paramet
     environments: Annotated[int | None, Field(ge=1)] = None,
     human_share: Annotated[float, Field(ge=0, lt=1)] = 0.0,
     human: str | None = None,
+    allow_overlap: bool = False,
     profile: str = "starter",
     home: str | None = None,
 ) -> dict[str, Any]:
@@ -45,6 +46,7 @@ async def export(  # noqa: PLR0913 - a deployment's form has one field a paramet
         test_share: Share of documents whose rows go into a test split.
         seed: Seed of the split.
         license: Licence for the dataset card, as hubs name it.
+        allow_overlap: Write rows too that come from what repeats held-out tasks.
         environments: For kinds whose rows are tasks: at most so many environments, those first that the latest agent is
             expected to win in 30 to 70 plays of 100, a tenth harder ones.
         human_share: Share of rows that people wrote, of the kind sft-mixed.
@@ -57,7 +59,8 @@ async def export(  # noqa: PLR0913 - a deployment's form has one field a paramet
     if not catalog.folder.is_dir():
         raise Abort(f"There is no catalog in {settings.home} yet.", "Start with `spade run`, or give --home.")
     shares = {"train": 1.0 - test_share, "test": test_share} if test_share else {"train": 1.0}
-    plan = Plan(kind, name or kind, "", cycles or None, shares, seed, license, environments, human_share)
+    chosen = {"environments": environments, "human_share": human_share, "allow_overlap": allow_overlap}
+    plan = Plan(kind, name or kind, "", cycles or None, shares, seed, license, **chosen)
     try:
         if human:
             _take_in(catalog, Path(human), license)

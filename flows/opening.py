@@ -13,9 +13,11 @@ from flows.observing import WATCHER
 from flows.preflight import writable
 from inference.accounts import Ledger, Metered
 from inference.opening import open_model
+from inference.routing import open_router
 from sandbox.opening import open_sandbox
 from spade.blueprints.designer import BlueprintDesigner
 from spade.designing import Designer
+from spade.messages import Role
 from spade.ports import Model, Sandbox
 from spade.prompting import CodeDesigner
 from spade.settings import FactorySettings
@@ -39,6 +41,19 @@ class Parts:
 
 
 @asynccontextmanager
+async def _playing(settings: FactorySettings) -> AsyncIterator[Model]:
+    """The run's model, with another one for designs and hints where the settings name one."""
+    own = settings.designer.model
+    if own is None:
+        async with open_model(with_key(settings.model), settings.home) as model:
+            yield model
+        return
+    roles = dict.fromkeys((Role.DESIGNER, Role.HINT), (with_key(own),))
+    async with open_router(with_key(settings.model), roles, settings.home) as router:
+        yield router
+
+
+@asynccontextmanager
 async def open_parts(settings: FactorySettings, *, model: Model | None = None) -> AsyncIterator[Parts]:
     """Open in the order of what is cheapest to refuse: folder, corpus, sandbox, model. A given `model` is used."""
     writable(settings.home)
@@ -49,7 +64,7 @@ async def open_parts(settings: FactorySettings, *, model: Model | None = None) -
         memory = open_memory(settings.memory, settings.home)
         sandbox = await stack.enter_async_context(open_sandbox(settings.sandbox))
         if model is None:
-            model = await stack.enter_async_context(open_model(with_key(settings.model), settings.home))
+            model = await stack.enter_async_context(_playing(settings))
         designer = (
             BlueprintDesigner(settings.designer.reach)
             if settings.designer.mode == "blueprint"

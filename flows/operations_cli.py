@@ -74,12 +74,16 @@ def export(  # noqa: PLR0913 - one parameter a flag
     ] = None,
     human_share: Annotated[float, typer.Option(min=0, max=0.99, help="Share of rows by people (sft-mixed).")] = 0.0,
     human: Annotated[Path | None, typer.Option(help="JSONL of rows by people, taken in first (sft-mixed).")] = None,
+    allow_overlap: Annotated[
+        bool, typer.Option("--allow-overlap", help="Write rows too that repeat held-out tasks (spade decontaminate).")
+    ] = False,
     home: Home = None,
 ) -> None:
     """Write a dataset of everything stored that is fit for it, behind its expectations."""
     place = str(home) if home else None
     parameters = {"kind": kind, "name": name, "cycles": cycle, "test_share": test_share, "environments": environments}
     parameters |= {"human_share": human_share, "human": str(human.absolute()) if human else None}
+    parameters["allow_overlap"] = allow_overlap
     done = _flow_in(place, "flows.export.export", **parameters, seed=seed, license=license)
     if not done["rows"]:
         print(f"No row is fit for a dataset of kind {kind} yet.")

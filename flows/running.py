@@ -48,7 +48,7 @@ def watched(console: Console, settings: FactorySettings, flow: Any, **parameters
     """The flow's result, its events shown as they come."""
     from flows.observing import WATCHER
 
-    _log_to_file(settings.home / "logs" / "run.log")
+    log_to_file(settings.home / "logs" / "run.log")
     watcher = ProgressWatcher(console, plain=not console.is_terminal)
     with watcher.showing():
         WATCHER.set(watcher)
@@ -58,7 +58,7 @@ def watched(console: Console, settings: FactorySettings, flow: Any, **parameters
             flush_prefect()
 
 
-def _log_to_file(path: Path) -> None:
+def log_to_file(path: Path) -> None:
     """All log records of the run go to one file; the terminal belongs to the progress display."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handler = logging.FileHandler(path)

@@ -16,6 +16,8 @@ class CorpusSettings(Settings):
     `.zst` are unpacked."""
     max_words: PositiveInt = 6000
     """Longer documents are cut at a paragraph border."""
+    shown: bool = True
+    """Show the slot's document to the designer; false leaves it out and changes nothing else."""
     min_words: NonNegativeInt = 0
     """Shorter documents are left out."""
     language: Literal["", "en", "de", "fr", "es", "it", "pt", "nl"] = ""

@@ -45,7 +45,7 @@ class Draft:
 class Designer(Protocol):
     """How environments and hints are asked for and read, in one mode."""
 
-    def prompt(self, slot: Slot, document: Document, lessons: Lessons, rejected: Rejection | None) -> Prompt: ...
+    def prompt(self, slot: Slot, document: Document | None, lessons: Lessons, rejected: Rejection | None) -> Prompt: ...
 
     def guide(self, slot: Slot) -> Guide | None:
         """What a design must look like while it is decoded; None lets the model write freely."""

@@ -61,6 +61,10 @@ class Suite(Port):
         be had: its package or data is missing or of another version."""
         ...
 
+    async def prompt(self, question: Question) -> str:
+        """What a task says, for comparing with what is trained on; empty where only its own runner knows."""
+        ...
+
     async def attempt(self, question: Question, talk: Talk) -> Mark:
         """Hold the conversation and mark it. Raises what `talk.ask` raises, and `MarkerError`."""
         ...

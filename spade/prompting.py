@@ -80,8 +80,8 @@ class CodeDesigner:
         self.plan = plan
         self.document_words = document_words
 
-    def prompt(self, slot: Slot, document: Document, lessons: Lessons, rejected: Rejection | None) -> Prompt:
-        if self.document_words is not None:
+    def prompt(self, slot: Slot, document: Document | None, lessons: Lessons, rejected: Rejection | None) -> Prompt:
+        if document is not None and self.document_words is not None:
             document = replace(document, text=cut_at_paragraph(document.text, self.document_words))
         return design_prompt(slot, document, lessons, rejected, plan=self.plan)
 

@@ -7,6 +7,7 @@ from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, SecretSt
 
 from spade.corpus_settings import CorpusSettings
 from spade.curation import Rules
+from spade.evaluation_settings import EvaluationSettings
 from spade.identity import fingerprint
 from spade.messages import Sampling as SamplingRecord
 from spade.operating_settings import AlarmSettings, BudgetSettings, MetricsSettings, NotifySettings, RetentionSettings
@@ -64,40 +65,6 @@ class CycleSettings(Settings):
     """Absent: all plays are played."""
 
 
-class DesignerSettings(Settings):
-    """How environments are written."""
-
-    mode: Literal["code", "blueprint"] = "code"
-    """`code`: the model writes a program. `blueprint`: it fills a guided form that compiles to one."""
-    reach: Literal["easy", "all"] = "all"
-    """Which mechanics and values of blueprints are offered: `easy` ones a model of 100 M parameters can win."""
-    plan: bool = True
-    """Ask for thoughts before the program. Models of one or two billion parameters lose themselves in them: false."""
-    document_words: PositiveInt | None = None
-    """Show the designer so much of a document, to the end of a paragraph; all when absent. Small models copy it."""
-    retries: int = Field(5, ge=0, le=5)
-    """How often a rejected slot is tried again."""
-    retry: Literal["repair", "resample"] = "repair"
-    """Show the rejected program and the gate's message, or start afresh."""
-    sampling: SamplingSettings = SamplingSettings(max_tokens=16384)
-
-
-class HintSettings(Settings):
-    """How hints are written."""
-
-    tries: int = Field(3, ge=1, le=10)
-    max_words: PositiveInt = 100
-    sampling: SamplingSettings = SamplingSettings(temperature=0.3, max_tokens=512)
-
-
-class AgentSettings(Settings):
-    """How environments are played."""
-
-    guided: bool = False
-    """Decode actions under the environment's guide (blueprints only); recorded with every turn."""
-    sampling: SamplingSettings = SamplingSettings()
-
-
 class ModelSettings(Settings):
     """Which model answers: the endpoint at `base_url` as it is, or else the source, served on this machine."""
 
@@ -119,6 +86,42 @@ class ModelSettings(Settings):
     """Context of one sequence on the embedded server, in tokens."""
     price_per_million: tuple[float, float] | None = None
     """Price of a million prompt and completion tokens; cost is unknown when absent."""
+
+
+class DesignerSettings(Settings):
+    """How environments are written."""
+
+    mode: Literal["code", "blueprint"] = "code"
+    """`code`: the model writes a program. `blueprint`: it fills a guided form that compiles to one."""
+    reach: Literal["easy", "all"] = "all"
+    """Which mechanics and values of blueprints are offered: `easy` ones a model of 100 M parameters can win."""
+    plan: bool = True
+    """Ask for thoughts before the program. Models of one or two billion parameters lose themselves in them: false."""
+    document_words: PositiveInt | None = None
+    """Show the designer so much of a document, to the end of a paragraph; all when absent. Small models copy it."""
+    retries: int = Field(5, ge=0, le=5)
+    """How often a rejected slot is tried again."""
+    retry: Literal["repair", "resample"] = "repair"
+    """Show the rejected program and the gate's message, or start afresh."""
+    sampling: SamplingSettings = SamplingSettings(max_tokens=16384)
+    model: ModelSettings | None = None
+    """Another model that designs and hints; the one that plays does when absent."""
+
+
+class HintSettings(Settings):
+    """How hints are written."""
+
+    tries: int = Field(3, ge=1, le=10)
+    max_words: PositiveInt = 100
+    sampling: SamplingSettings = SamplingSettings(temperature=0.3, max_tokens=512)
+
+
+class AgentSettings(Settings):
+    """How environments are played."""
+
+    guided: bool = False
+    """Decode actions under the environment's guide (blueprints only); recorded with every turn."""
+    sampling: SamplingSettings = SamplingSettings()
 
 
 class SandboxSettings(Settings):
@@ -187,6 +190,8 @@ class MemorySettings(Settings):
     """Most of a cycle's slots that one cluster of environments alike in meaning may fill."""
     examples: NonNegativeInt = 2
     """Whole environments of the same skill shown to the designer."""
+    lessons: bool = True
+    """Show the designer what earlier cycles taught: examples, what is mastered, what is out of reach."""
 
 
 class CurationSettings(Settings):
@@ -206,15 +211,6 @@ class CurationSettings(Settings):
 
     def rules(self) -> Rules:
         return Rules(self.max_turns, self.max_characters, self.latin_share, self.guided)
-
-
-class EvaluationSettings(Settings):
-    """Where held-out suites find what they need (docs/evaluation.md)."""
-
-    environments: Path = Path("~/.local/share/spade/suites")
-    """Environments of benchmark packages, made by `scripts/suite_environment.sh`."""
-    data: Path = Path("~/.local/share/spade/benchmarks")
-    """Folder of benchmark files that you put there yourself."""
 
 
 class FactorySettings(Settings):
@@ -250,6 +246,7 @@ class FactorySettings(Settings):
         evaluation, and training, which shows in the weights' version of each episode."""
         left_out = {"home", "seed", "profile", "training", "evaluation", *RUNNING}
         values = self.model_dump(mode="json", exclude=left_out)
-        for key in ("api_key", "base_url", "concurrency", "timeout_seconds", "retries"):
-            values["model"].pop(key)
+        for model in filter(None, (values["model"], values["designer"]["model"])):
+            for key in ("api_key", "base_url", "concurrency", "timeout_seconds", "retries"):
+                model.pop(key)
         return fingerprint(values)

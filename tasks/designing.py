@@ -126,6 +126,8 @@ def _pool(factory: Factory, slot: Slot, environment: Environment) -> tuple[Verdi
 
 
 def _lessons(factory: Factory, slot: Slot) -> Lessons:
+    if not factory.settings.memory.lessons:
+        return Lessons()
     return lessons_for(factory.memory, slot, factory.settings.memory)
 
 

@@ -6,6 +6,7 @@ from prefect import task
 from prefect.cache_policies import NO_CACHE
 
 from data.catalog import Catalog
+from data.decontamination import Overlapping
 from data.export import Blocked, Export, Plan, export, export_sft
 from spade.datasets import Dataset
 from tasks.factory import Factory
@@ -16,7 +17,7 @@ async def export_positives(factory: Factory) -> Dataset | None:
     """The cycle's dataset; None when no episode was fit to train on, or when the expectations blocked it."""
     try:
         exported = await export_sft_rows(factory)
-    except Blocked as blocked:
+    except (Blocked, Overlapping) as blocked:
         factory.watcher.saw("blocked", factory.progress.cycle.cycle_id, why=str(blocked))
         return None
     return exported.dataset if exported else None

@@ -53,8 +53,9 @@ class Factory:
         sandbox = self.settings.sandbox
         return Limits(sandbox.wall_seconds, sandbox.cpu_seconds, sandbox.memory_mb, sandbox.scratch_mb)
 
-    def document(self, slot: Slot) -> Document:
-        return self.documents[slot.document_id]
+    def document(self, slot: Slot) -> Document | None:
+        """What the designer is shown of the slot's document; None where a run leaves documents out."""
+        return self.documents[slot.document_id] if self.settings.corpus.shown else None
 
 
 def label(slot: Slot) -> str:

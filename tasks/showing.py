@@ -49,7 +49,7 @@ async def show_dataset(exported: Export) -> None:
 async def show_validation(name: str, validation: Validation) -> None:
     """Which expectations hold, and which rows break the others."""
     await acreate_markdown_artifact(
-        key=f"{name}-expectations", markdown=validation_markdown(name, validation), description="expectations"
+        key=key_of(f"{name}-expectations"), markdown=validation_markdown(name, validation), description="expectations"
     )
 
 
@@ -94,6 +94,11 @@ def cycle_page(progress: CycleProgress, summary: CycleSummary) -> str:
             *(gates or ["| nothing | 0 | |"]),
         ]
     )
+
+
+def key_of(name: str) -> str:
+    """The name as the UI takes it for an artifact's key: lower case, digits and dashes."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
 def _link(key: str) -> str:

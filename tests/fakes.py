@@ -185,6 +185,9 @@ class SumSuite:
         numbers = range(tasks or 4)
         return [Question(f"{g}/{n}", g, {"a": n, "b": seed}) for g in ("small", "large") for n in numbers]
 
+    async def prompt(self, question: Question) -> str:
+        return f"What is {question.content['a']} + {question.content['b']}?"
+
     async def attempt(self, question: Question, talk: Talk) -> Mark:
         a, b = question.content["a"], question.content["b"]
         completion = await talk.ask(opening(talk.protocol, f"{a} + {b} ="))

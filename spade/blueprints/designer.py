@@ -23,7 +23,7 @@ class BlueprintDesigner:
 
     reach: Reach = "all"
 
-    def prompt(self, slot: Slot, document: Document, lessons: Lessons, rejected: Rejection | None) -> Prompt:
+    def prompt(self, slot: Slot, document: Document | None, lessons: Lessons, rejected: Rejection | None) -> Prompt:
         return blueprint_prompt(slot, document, lessons, rejected, self.reach)
 
     def guide(self, slot: Slot) -> Guide:

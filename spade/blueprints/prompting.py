@@ -30,16 +30,16 @@ HINT_SYSTEM = "You help players of small games."
 
 
 def blueprint_prompt(
-    slot: Slot, document: Document, lessons: Lessons, rejected: Rejection | None = None, reach: Reach = "all"
+    slot: Slot, document: Document | None, lessons: Lessons, rejected: Rejection | None = None, reach: Reach = "all"
 ) -> Prompt:
-    """Ask for a blueprint of the slot's skill, grounded in the document."""
+    """Ask for a blueprint of the slot's skill, grounded in the document where there is one."""
     seen = digest(rejected.message + rejected.code) if rejected else ""
     rng = rng_for(slot.seed, "blueprint", seen)
     text, template_hash = render_prompt(
         "design.j2",
         {
-            "title": _one_line(document.title),
-            "document": cut_at_paragraph(document.text, DOCUMENT_WORDS),
+            "title": _one_line(document.title) if document else "",
+            "document": cut_at_paragraph(document.text, DOCUMENT_WORDS) if document else "",
             "skill": slot.skill.words,
             "themes": _listed(_shuffled(THEMES, rng)),
             "mechanics": [_offer(m, reach, rng) for m in _shuffled(mechanics_for(slot.skill, reach), rng)],

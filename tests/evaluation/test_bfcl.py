@@ -13,8 +13,8 @@ from data.benchmarks.packages import BFCL, python_of
 from spade.errors import Abort
 from spade.evaluating import Talk
 from spade.evaluation import Mark, Question, SampleOutcome
+from spade.evaluation_settings import EvaluationSettings
 from spade.messages import Completion, Request, ToolCall
-from spade.settings import EvaluationSettings
 
 ENVIRONMENTS = EvaluationSettings().environments.expanduser()
 

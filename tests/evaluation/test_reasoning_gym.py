@@ -14,7 +14,7 @@ from data.benchmarks.worker import Worker, Workers
 from spade.errors import Abort
 from spade.evaluating import MarkerError, Talk
 from spade.evaluation import Question
-from spade.settings import EvaluationSettings
+from spade.evaluation_settings import EvaluationSettings
 from tests.fakes import ScriptedModel
 
 ENVIRONMENTS = EvaluationSettings().environments.expanduser()

@@ -10,8 +10,8 @@ from data.benchmarks.textarena import TextArena
 from spade.errors import Abort
 from spade.evaluating import Talk
 from spade.evaluation import Mark, SampleOutcome
+from spade.evaluation_settings import EvaluationSettings
 from spade.messages import Request
-from spade.settings import EvaluationSettings
 from tests.fakes import RuleModel
 
 ENVIRONMENTS = EvaluationSettings().environments.expanduser()

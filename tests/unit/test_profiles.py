@@ -1,0 +1,82 @@
+"""Ablations by name: each changes what it says and nothing else."""
+
+from pathlib import Path
+
+import pytest
+
+from flows.configuring import load_settings, profile_names
+from spade.blueprints.designer import BlueprintDesigner
+from spade.documents import Document
+from spade.errors import Abort
+from spade.lessons import Lessons
+from spade.prompting import CodeDesigner
+from spade.skills import Setting, Skill
+from spade.slots import Slot
+
+CHANGES = {
+    "no-memory": {"memory.lessons": False},
+    "no-corpus": {"corpus.shown": False},
+    "frozen-designer": {"training.frozen_designer": True},
+    "frozen-designer-no-memory": {"training.frozen_designer": True, "memory.lessons": False},
+    "learning-potential": {"training.frontier.reward": "learning_potential"},
+    "solve-rate": {"score.variant": "solve_rate"},
+    "two-skills": {"cycle.skills": 2},
+}
+
+
+@pytest.fixture(autouse=True)
+def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No settings file and no variables of whoever runs the tests."""
+    monkeypatch.chdir(tmp_path)
+
+
+def flat(values: dict[str, object], prefix: str = "") -> dict[str, object]:
+    found: dict[str, object] = {}
+    for name, value in values.items():
+        found |= flat(value, f"{prefix}{name}.") if isinstance(value, dict) else {prefix + name: value}
+    return found
+
+
+@pytest.mark.parametrize("base", ["default", "starter"])
+@pytest.mark.parametrize("name", CHANGES)
+def test_an_ablation_changes_what_it_says_and_nothing_else(base: str, name: str) -> None:
+    plain, changed = (flat(load_settings(each).model_dump(mode="json")) for each in (base, f"{base}+{name}"))
+    assert {k: v for k, v in changed.items() if plain.get(k) != v} == CHANGES[name] | {"profile": f"{base}+{name}"}
+
+
+def test_another_designer_is_frozen_and_has_an_address() -> None:
+    settings = load_settings("fixed-designer")
+    assert settings.training.frozen_designer
+    assert settings.designer.model is not None
+    assert settings.designer.model.base_url is not None
+
+
+def test_the_runs_of_ablations_are_told_apart() -> None:
+    """Cycles are named by their settings; training shows in the weights' version."""
+    told = {
+        load_settings(name).settings_hash for name in ("default", "no-memory", "no-corpus", "solve-rate", "two-skills")
+    }
+    assert len(told) == 5
+
+
+def test_every_profile_loads() -> None:
+    assert {*CHANGES, "fixed-designer", "starter"} <= set(profile_names())
+    for name in profile_names():
+        load_settings(name)
+
+
+def test_an_unknown_part_is_named() -> None:
+    with pytest.raises(Abort, match="There is no profile 'no-such'"):
+        load_settings("starter+no-such")
+
+
+@pytest.mark.parametrize("designer", [CodeDesigner(), BlueprintDesigner()])
+def test_without_a_document_the_rest_of_the_prompt_stays(designer: CodeDesigner | BlueprintDesigner) -> None:
+    slot = Slot("cycle-0", 0, Setting.GAMES, Skill.OPTIMIZATION, "doc-0", 7)
+    document = Document("Water boils at a hundred degrees, and salt changes that.", title="Boiling")
+    shown, bare = (designer.prompt(slot, d, Lessons(), None).messages[-1].content for d in (document, None))
+    assert "hundred degrees" in shown
+    assert "hundred degrees" not in bare
+    assert "Boiling" not in bare
+    kept = [line for line in shown.splitlines() if line in bare.splitlines()]
+    assert len(kept) > 0.6 * len(bare.splitlines())
