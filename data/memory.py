@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 INDEX_ABOVE = 20_000
 """Rows from which an approximate index is faster than looking at every vector."""
 PROBES = 40
-"""Clusters of the index that a search looks into: of the ten nearest of texts made up at random, which lie nowhere
-near each other, about nine are found, and all that are alike (benchmarks/memory.py)."""
+"""Clusters of the index that a search looks into: of the ten nearest of 100,000 texts made up at random, which
+lie nowhere near each other, about nine are found (benchmarks/memory.py)."""
 FORMAT = 1
 """Part of the tables' names: another form of rows is another table."""
 _COLUMNS = ("skill", "title", "mechanic", "win_rate", "regret")
