@@ -7,8 +7,8 @@ from data.catalog import Catalog
 from data.evaluation_sets import evaluation_data
 from data.reviewing import refusals
 from spade.curation import Evidence
+from spade.curation_settings import CurationSettings
 from spade.episodes import Episode
-from spade.settings import CurationSettings
 
 ORACLE = "semantic.oracle_max"
 """The gate whose pass proves that an environment can be solved."""

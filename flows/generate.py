@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Annotated, Any
@@ -38,6 +38,9 @@ from tasks.scoring import score_and_remember
 from tasks.showing import show_cycle, show_environment
 from tasks.together import together
 from tasks.tracing import concerning
+
+Finish = Callable[[Factory, Slot], Awaitable[None]]
+"""How a slot's chain is run."""
 
 
 def _run_name() -> str:
@@ -124,10 +127,13 @@ async def finish_cycle(parts: Parts, cycle: Cycle) -> CycleSummary | None:
     factory.watcher.saw(
         "cycle", cycle.cycle_id, number=cycle.number, slots=len(slots), plays=parts.settings.cycle.plays
     )
-    finished = await advancing(
-        Advance(f"Slots of cycle {cycle.number}", f"cycle-{cycle.number:04d}-progress"),
-        [within_budget(factory, slot) for slot in slots],
-    )
+    if parts.settings.execution.kind == "here":
+        bar = Advance(f"Slots of cycle {cycle.number}", f"cycle-{cycle.number:04d}-progress")
+        finished = await advancing(bar, [within_budget(factory, slot) for slot in slots])
+    else:
+        from flows.scattering import scattered
+
+        finished = await scattered(parts, factory)
     if not all(finished):
         factory.watcher.saw("paused", cycle.cycle_id, why=factory.budget.stopped)
         return None
@@ -192,17 +198,20 @@ def _planned(parts: Parts, cycle: Cycle) -> tuple[Sequence[Slot], Sequence[Docum
     return planned, documents
 
 
-async def within_budget(factory: Factory, slot: Slot) -> bool:
-    """Finish a slot if it may begin; whether it is finished."""
+async def within_budget(
+    factory: Factory, slot: Slot, finish: Finish | None = None, stored: Callable[[], int] | None = None
+) -> bool:
+    """Finish a slot if it may begin, here unless told how; whether it is finished. `stored` counts its plays."""
+    finish = finish or finish_slot
     settings, progress = factory.settings, factory.progress
     if progress.is_done(slot.slot_id, settings.designer.retries):
-        await finish_slot(factory, slot)
+        await finish(factory, slot)
         return True
     planned = settings.cycle.plays * (settings.cycle.rounds + 1)
-    stored = partial(progress.stored_plays, slot.slot_id)
+    stored = stored or partial(progress.stored_plays, slot.slot_id)
     async with factory.budget.slot(slot.cycle_id, planned, stored) as may_begin:
         if may_begin:
-            await finish_slot(factory, slot)
+            await finish(factory, slot)
         return may_begin
 
 

@@ -100,12 +100,16 @@ def _flow_in(home: str | None, path: str, **parameters: Any) -> Any:
     """Run a flow here and now, with a server at hand."""
     from flows.configuring import flags_of, load_settings
     from flows.prefect_server import flush_prefect, prefect_server
+    from flows.preflight import writable
+    from flows.reasons import plainly
 
     settings = load_settings(None, flags_of(home=home))
+    writable(settings.home)
     with prefect_server(settings.home):
         try:
             module, _, name = path.rpartition(".")
             flow = getattr(import_module(module), name)
-            return asyncio.run(flow(profile=settings.profile, home=home, **parameters))
+            with plainly(settings.home):
+                return asyncio.run(flow(profile=settings.profile, home=home, **parameters))
         finally:
             flush_prefect()

@@ -11,11 +11,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
 
+from flows.reasons import STARTED, ended_while_starting
 from spade.errors import Abort
 
 START_SECONDS = 90.0
@@ -120,6 +121,9 @@ def start_prefect(
     log_path.parent.mkdir(parents=True, exist_ok=True)
     inherited = {name: value for name, value in os.environ.items() if name not in without}
     with log_path.open("ab") as log:
+        with suppress(OSError):
+            log.write(f"{STARTED}{' '.join(command)}\n".encode())
+            log.flush()
         return subprocess.Popen(
             [sys.executable, "-c", _PREFECT_THAT_DIES_WITH_US, str(os.getpid()), *command],
             stdin=subprocess.DEVNULL,
@@ -135,16 +139,16 @@ def reachable(host: str) -> str:
     return LOOPBACK if host in ("0.0.0.0", "::") else host
 
 
-def stop_server(process: subprocess.Popen[bytes], patience_seconds: float = 8.0) -> None:
-    """Ask, then insist; the server's helpers are in its session and go with it."""
+def stop_server(*processes: subprocess.Popen[bytes], patience_seconds: float = 3.0) -> None:
+    """Ask all, then insist; their helpers are in their sessions and go with them."""
     for number, patience in ((signal.SIGINT, patience_seconds), (signal.SIGKILL, 5.0)):
-        if process.poll() is not None:
-            return
-        os.killpg(process.pid, number)
-        try:
-            process.wait(patience)
-        except subprocess.TimeoutExpired:
-            continue
+        left = [process for process in processes if process.poll() is None]
+        for process in left:
+            os.killpg(process.pid, number)
+        until = time.monotonic() + patience
+        for process in left:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(max(0.0, until - time.monotonic()))
 
 
 def serve_ui(home: Path, port: int = UI_PORT) -> None:
@@ -196,9 +200,7 @@ def wait_until_healthy(process: subprocess.Popen[bytes], address: str, home: Pat
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         if process.poll() is not None:
-            raise Abort(
-                "The Prefect server ended while starting.", f"Its log is {home / 'logs' / 'prefect-server.log'}."
-            )
+            raise ended_while_starting(home)
         if healthy(address):
             return
         time.sleep(0.1)

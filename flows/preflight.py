@@ -5,6 +5,7 @@ from pathlib import Path
 
 from data.corpus import open_corpus
 from flows.configuring import with_key
+from flows.reasons import room
 from inference.connecting import connect
 from inference.sources import fetch
 from sandbox.opening import open_sandbox
@@ -26,7 +27,7 @@ async def preflight(settings: FactorySettings) -> None:
 
 
 def writable(home: Path) -> None:
-    """Raises `Abort` when run artifacts cannot be written there."""
+    """Raises `Abort` when run artifacts cannot be written there, or hardly."""
     try:
         home.mkdir(parents=True, exist_ok=True)
         probe = home / ".writable"
@@ -37,3 +38,4 @@ def writable(home: Path) -> None:
             f"The folder {home} cannot be written: {error.strerror or error}.",
             "Choose another with --home, or mend its permissions.",
         ) from error
+    room(home)

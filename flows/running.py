@@ -11,6 +11,7 @@ from rich.table import Table
 from flows.configuring import load_settings, run_flags
 from flows.prefect_server import flush_prefect, prefect_server
 from flows.preflight import preflight
+from flows.reasons import plainly
 from flows.watching import ProgressWatcher
 from spade.settings import FactorySettings
 
@@ -53,15 +54,23 @@ def watched(console: Console, settings: FactorySettings, flow: Any, **parameters
     with watcher.showing():
         WATCHER.set(watcher)
         try:
-            return list(asyncio.run(flow(**parameters)))
+            with plainly(settings.home):
+                return list(asyncio.run(flow(**parameters)))
         finally:
             flush_prefect()
+
+
+class _LosesLines(logging.FileHandler):
+    """On a full disk lines are lost; the run ends for a better reason, which is told."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        return None
 
 
 def log_to_file(path: Path) -> None:
     """All log records of the run go to one file; the terminal belongs to the progress display."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handler = logging.FileHandler(path)
+    handler = _LosesLines(path)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     for name in ("prefect", "prefect.flow_runs", "prefect.task_runs", "spade"):
         logging.getLogger(name).addHandler(handler)

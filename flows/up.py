@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 WATCH_SECONDS = 0.5
 FOLLOW_UP_SECONDS = 2.0
 STOP_SECONDS = 2.0
-"""How long each process gets to end by itself."""
+"""How long server and worker get to end by themselves."""
 MOST_DEATHS, DEATHS_WITHIN = 5, 60.0
 AUTH_VARIABLE = "PREFECT_SERVER_API_AUTH_STRING"
 
@@ -112,6 +112,7 @@ class Standing:
             self._start_worker()
             if interrupted:
                 self.tell(f"{interrupted} interrupted runs are followed up.")
+            self.tell(f"Pages of cycles, environments and datasets: {self.address}/artifacts")
             self.tell(f"The factory is up: {self.address}  (Ctrl-C stops it)")
             seen: set[UUID] = set()
             looked = 0.0
@@ -143,9 +144,8 @@ class Standing:
 
     def _stop(self) -> None:
         marker(self.home).unlink(missing_ok=True)
-        for process in (self._worker, self._server):
-            if process is not None:
-                stop_server(process, STOP_SECONDS)
+        running = [process for process in (self._worker, self._server) if process is not None]
+        stop_server(*running, patience_seconds=STOP_SECONDS)
         os.environ.pop("PREFECT_API_URL", None)
 
 

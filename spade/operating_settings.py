@@ -1,5 +1,7 @@
 """Settings of running for weeks: budgets, alarms, retention. None of them changes what is made."""
 
+from typing import Literal
+
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 
 from spade.budgets import Allowance, Allowed
@@ -54,6 +56,19 @@ class NotifySettings(Settings):
 
     url: str | None = None
     """An address that takes JSON by POST; told by the server of `spade up`."""
+
+
+class ExecutionSettings(Settings):
+    """Where the slots of a cycle run. A cluster's machines share the home under one path and have the endpoint's key in
+    their environment."""
+
+    kind: Literal["here", "dask", "ray"] = "here"
+    """In the flow's process, or on a cluster (the extra `dask` or `ray`)."""
+    address: str | None = None
+    """The cluster's, such as tcp://10.0.0.1:8786; when absent, one of `workers` processes is started here."""
+    workers: PositiveInt = 2
+    endpoints: tuple[str, ...] = ()
+    """Endpoints of one model that slots are dealt to in turn; `model.base_url` serves all when empty."""
 
 
 class MetricsSettings(Settings):

@@ -6,17 +6,24 @@ from typing import Literal
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, SecretStr
 
 from spade.corpus_settings import CorpusSettings
-from spade.curation import Rules
+from spade.curation_settings import CurationSettings
 from spade.evaluation_settings import EvaluationSettings
 from spade.identity import fingerprint
 from spade.messages import Sampling as SamplingRecord
-from spade.operating_settings import AlarmSettings, BudgetSettings, MetricsSettings, NotifySettings, RetentionSettings
+from spade.operating_settings import (
+    AlarmSettings,
+    BudgetSettings,
+    ExecutionSettings,
+    MetricsSettings,
+    NotifySettings,
+    RetentionSettings,
+)
 from spade.settings_base import Settings
 from spade.skills import Setting
 from spade.stopping import Stopping
 from spade.training_settings import TrainingSettings
 
-RUNNING = ("budget", "alarms", "notify", "metrics", "retention")
+RUNNING = ("execution", "budget", "alarms", "notify", "metrics", "retention")
 """Groups that change how a factory is kept going, and nothing of what it makes."""
 
 
@@ -194,25 +201,6 @@ class MemorySettings(Settings):
     """Show the designer what earlier cycles taught: examples, what is mastered, what is out of reach."""
 
 
-class CurationSettings(Settings):
-    """Which episodes may be trained on."""
-
-    max_turns: PositiveInt = 25
-    max_characters: PositiveInt = 200_000
-    """Of all that was seen and said in an episode."""
-    latin_share: float = Field(0.0, ge=0.0, le=1.0)
-    """Least share of letters in Latin script; 0 allows any script."""
-    guided: bool = True
-    """Whether episodes with turns decoded under a guide may be positives."""
-    leave_out: tuple[str, ...] = ()
-    """Ids of episodes and environments that people excluded."""
-    evaluation_sets: tuple[Path, ...] = ()
-    """JSONL files with `text` or `question` a line: what shares 13 words in a row with them is left out."""
-
-    def rules(self) -> Rules:
-        return Rules(self.max_turns, self.max_characters, self.latin_share, self.guided)
-
-
 class FactorySettings(Settings):
     """All settings of a run."""
 
@@ -233,6 +221,7 @@ class FactorySettings(Settings):
     memory: MemorySettings = MemorySettings()
     curation: CurationSettings = CurationSettings()
     training: TrainingSettings = TrainingSettings()
+    execution: ExecutionSettings = ExecutionSettings()
     budget: BudgetSettings = BudgetSettings()
     alarms: AlarmSettings = AlarmSettings()
     notify: NotifySettings = NotifySettings()

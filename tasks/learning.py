@@ -213,7 +213,7 @@ def checkpoint_markdown(school: School, batch: Batch, report: "UpdateReport") ->
         plays.setdefault(sample.env_id, set()).add(sample.subject_id)
     titles = {e.env_id: e for e in school.catalog.environments(env_id=sorted(batch.env_ids))}
     rows = [
-        f"| [`{env}`](/artifacts/key/{env}) | {_mechanic(titles.get(env))} | {len(plays.get(env, ()))} |"
+        f"| [{env}](/artifacts/key/{env}) | {_mechanic(titles.get(env))} | {len(plays.get(env, ()))} |"
         for env in batch.env_ids
     ]
     left_out = [f"{role}: {n} {why}" for role, r in batch.reports.items() for why, n in r.skipped]

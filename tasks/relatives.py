@@ -36,7 +36,7 @@ def relatives_markdown(family: Family) -> str:
     return "\n".join(
         [
             f"# Lineage of {markdown_text(family.title) or env_id}",
-            f"Its program, hint, plays and verdicts: [`{env_id}`](/artifacts/key/{env_id}). All records of its chain: "
+            f"Its program, hint, plays and verdicts: [{env_id}](/artifacts/key/{env_id}). All records of its chain: "
             f"`spade lineage {env_id}`.\n",
             "## Made of\n",
             *(_made_of(made) if made else ["Its design is not in this catalog."]),
@@ -68,7 +68,7 @@ def _relatives(found: Sequence[Relative], nobody: str) -> list[str]:
     if not found:
         return [nobody]
     rows = [
-        f"| {each.generations} | [`{each.env_id}`](/artifacts/key/{each.env_id}) | {markdown_text(each.title)} "
+        f"| {each.generations} | [{each.env_id}](/artifacts/key/{each.env_id}) | {markdown_text(each.title)} "
         f"| {'–' if each.win_rate is None else f'{each.win_rate:.2f}'} "
         f"| [lineage](/artifacts/key/{relatives_key(each.env_id)}) |"
         for each in found
@@ -80,6 +80,6 @@ def _outcomes(what: str, counted: str, found: Sequence[Outcome]) -> list[str]:
     if not found:
         return [f"- no {what} so far"]
     return [
-        f"- {what} [`{each.id}`](/artifacts/key/{each.id}) {markdown_text(each.name)}: {each.count} {counted}"
+        f"- {what} [{each.id}](/artifacts/key/{each.id}) {markdown_text(each.name)}: {each.count} {counted}"
         for each in found
     ]

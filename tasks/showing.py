@@ -41,7 +41,7 @@ async def show_dataset(exported: Export) -> None:
     await acreate_markdown_artifact(
         key=exported.dataset.dataset_id,
         markdown=f"Folder `{exported.folder}`\n\n{card}",
-        description=exported.dataset.name,
+        description=f"Dataset {exported.dataset.name}: card and where it lies",
     )
     await show_validation(exported.dataset.name, exported.validation)
 
@@ -49,7 +49,9 @@ async def show_dataset(exported: Export) -> None:
 async def show_validation(name: str, validation: Validation) -> None:
     """Which expectations hold, and which rows break the others."""
     await acreate_markdown_artifact(
-        key=key_of(f"{name}-expectations"), markdown=validation_markdown(name, validation), description="expectations"
+        key=key_of(f"{name}-expectations"),
+        markdown=validation_markdown(name, validation),
+        description=f"Expectations of {name}",
     )
 
 
@@ -61,7 +63,10 @@ def cycle_page(progress: CycleProgress, summary: CycleSummary) -> str:
         ("attempts", f"{summary.attempts}; {summary.accepted} accepted, {summary.first_try} at the first try"),
         ("win rate", f"{number(summary.win_rate_plain)} plain, {number(summary.win_rate_hinted)} hinted"),
         ("mean regret", number(summary.regret, signed=True)),
-        ("in the learnable band", f"{summary.in_band} environments with a win rate of 0.2 to 0.8"),
+        (
+            "in the learnable band",
+            f"{summary.in_band} of {summary.accepted} environments have a win rate of 0.2 to 0.8",
+        ),
         ("Vendi score", f"{number(stood.vendi)} of {stood.vendi_of}: how many of the latest really differ"),
         ("win rate by tier", ", ".join(f"{t.tier} {number(t.win_rate)} of {t.plays}" for t in stood.tiers)),
         ("ratings", f"agent {number(stood.agent_rating)}, environments {number(stood.difficulty)} on the mean"),
@@ -103,7 +108,7 @@ def key_of(name: str) -> str:
 
 def _link(key: str) -> str:
     """A link to the page of that name in the UI."""
-    return f"[`{key}`](/artifacts/key/{key})"
+    return f"[{key}](/artifacts/key/{key})"
 
 
 def environment_markdown(progress: CycleProgress, env_id: str) -> str:

@@ -16,10 +16,10 @@ from data.evidence import gathered
 from data.export import Blocked, Plan, export, export_sft
 from data.kinds.registry import KINDS
 from spade.curation import Decision, Pool, Rules, decide
+from spade.curation_settings import CurationSettings
 from spade.episodes import Episode
 from spade.errors import Abort
 from spade.messages import Tokens
-from spade.settings import CurationSettings
 from tests.data.records import chain
 
 ROOT = Path(__file__).parents[2]

@@ -13,8 +13,8 @@ from data.reviewing import queue_rows, take_in, waiting_for
 from data.tables import REVIEWS
 from flows.cli import app
 from spade.curation import Pool, decide
+from spade.curation_settings import CurationSettings
 from spade.errors import Abort
-from spade.settings import CurationSettings
 from tests.data.records import chain
 
 
