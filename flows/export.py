@@ -59,7 +59,7 @@ async def export(  # noqa: PLR0913 - a deployment's form has one field a paramet
     if not catalog.folder.is_dir():
         raise Abort(f"There is no catalog in {settings.home} yet.", "Start with `spade run`, or give --home.")
     shares = {"train": 1.0 - test_share, "test": test_share} if test_share else {"train": 1.0}
-    chosen = {"environments": environments, "human_share": human_share, "allow_overlap": allow_overlap}
+    chosen: dict[str, Any] = {"environments": environments, "human_share": human_share, "allow_overlap": allow_overlap}
     plan = Plan(kind, name or kind, "", cycles or None, shares, seed, license, **chosen)
     try:
         if human:

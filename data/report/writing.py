@@ -8,6 +8,7 @@ from data.report.cycles import CycleLine, CycleReport, cycle_lines, cycle_report
 from data.report.environments import CyclePages
 from data.report.figures import file_name
 from data.report.findings import attempts_by_end, cautions, environment_funnel, episode_funnel, skill_lines
+from data.report.quality import quality_of
 from data.report.rendering import rendered
 from data.report.trends import trends
 from data.writing import folder_made, written
@@ -15,6 +16,8 @@ from spade.curriculum import Curriculum
 from spade.errors import Abort
 
 INDEX = "index.html"
+QUALITY_CYCLES = 20
+"""Latest cycles of a run that the figures beside the paper's are over: all plays of a run of weeks are too many."""
 
 
 def write_report(catalog: Catalog, out: Path, *, cycles: Sequence[str] | None = None) -> Path:
@@ -34,7 +37,7 @@ def write_report(catalog: Catalog, out: Path, *, cycles: Sequence[str] | None = 
     if lines and newest is None:
         newest = cycle_report(catalog, lines[-1])
     stood = {summary.cycle_id: summary.curriculum for summary in catalog.summaries()}
-    return _write(out / INDEX, _index(lines, newest, stood, out))
+    return _write(out / INDEX, _index(catalog, lines, newest, stood, out))
 
 
 def _chosen(lines: Sequence[CycleLine], cycles: Sequence[str] | None) -> list[CycleLine]:
@@ -67,15 +70,23 @@ def _shown(report: CycleReport) -> dict[str, object]:
     }
 
 
-def _index(lines: Sequence[CycleLine], newest: CycleReport | None, stood: Mapping[str, Curriculum], out: Path) -> str:
+def _index(
+    catalog: Catalog,
+    lines: Sequence[CycleLine],
+    newest: CycleReport | None,
+    stood: Mapping[str, Curriculum],
+    out: Path,
+) -> str:
     if newest is None:
         return rendered("empty.html.j2", home="")
     run = (newest.line.settings_hash, newest.line.seed)
     of_run = sorted((x for x in lines if (x.settings_hash, x.seed) == run), key=lambda x: x.number)
     charts = list(trends(of_run, stood))
+    latest = of_run[-QUALITY_CYCLES:]
     return rendered(
         "index.html.j2",
         **_shown(newest),
+        quality=quality_of(catalog, latest, [stood[x.cycle_id] for x in latest if x.cycle_id in stood]),
         lines=list(reversed(lines)),
         runs=len({(x.settings_hash, x.seed) for x in lines}),
         charts=charts if len(of_run) > 1 else [],
