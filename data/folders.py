@@ -24,7 +24,7 @@ ROW_GROUP = 2_000
 CHECKSUMS = "checksums.sha256"
 GAME = "spade_game.py"
 CONFINEMENT = ("__init__.py", "kernel.py", "syscalls.py", "seccomp.py", "landlock.py", "frames.py", "controls.py",
-               "program.py", "serve.py", "tool_env.py", "tool_schemas.py")  # fmt: skip
+               "program.py", "serve.py", "attention.py", "tool_env.py", "tool_schemas.py")  # fmt: skip
 """The part of the sandbox's driver that goes along with `GAME`: the standard library is all it needs."""
 
 

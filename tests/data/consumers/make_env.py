@@ -13,7 +13,7 @@ PLACE = ROOT / "var" / "consumers"
 PACKAGES: dict[str, tuple[str, ...]] = {
     "datasets": ("datasets>=4.7,<5",),
     "gymnasium": ("gymnasium>=1.2,<2",),
-    "trl": ("trl==1.16.0", "torch>=2.9", "transformers>=5.2", "datasets>=4.7", "jmespath"),
+    "trl": ("trl==1.16.0", "torch==2.13.0", "transformers==5.24.0", "datasets==5.2.0", "jmespath"),
     "verifiers": ("verifiers==0.4.0", "uv"),
     "openenv": ("openenv==0.10.0", "websockets"),
     "harbor": ("harbor==0.26.0",),
