@@ -37,7 +37,7 @@ from tasks.relatives import show_relatives
 from tasks.scoring import score_and_remember
 from tasks.showing import show_cycle, show_environment
 from tasks.together import together
-from tasks.tracing import concerning
+from tasks.tracing import about
 
 Finish = Callable[[Factory, Slot], Awaitable[None]]
 """How a slot's chain is run."""
@@ -217,12 +217,12 @@ async def within_budget(
 
 async def finish_slot(factory: Factory, slot: Slot) -> None:
     """One environment's own chain; it waits for no other slot."""
-    with concerning(factory, slot):
+    with about(slot=slot.slot_id):
         attempt = await design(factory, slot)
         if attempt is None:
             return
         environment = factory.progress.environment(attempt.env_id)
-        with concerning(factory, slot, environment.env_id):
+        with about(environment=environment.env_id):
             written = await hint(factory, slot, attempt, environment)
             for round_ in range(factory.settings.cycle.rounds):
                 await together(*(play_arm(factory, plan) for plan in arm_plans(slot, environment, written, round_)))

@@ -117,9 +117,7 @@ def room(home: Path) -> None:
 
 
 def _of_server(cause: BaseException) -> bool:
-    from prefect.exceptions import PrefectHTTPStatusError
-
-    if isinstance(cause, PrefectHTTPStatusError):
+    if isinstance(cause, httpx.HTTPStatusError):
         return cause.response.status_code >= httpx.codes.INTERNAL_SERVER_ERROR
     return isinstance(cause, httpx.TransportError)
 

@@ -30,7 +30,7 @@ from tasks.playing import play_arm
 from tasks.scoring import score_and_remember
 from tasks.showing import show_environment
 from tasks.together import together
-from tasks.tracing import concerning
+from tasks.tracing import about
 
 if TYPE_CHECKING:
     from inference.in_process.engine import TorchEngine
@@ -136,12 +136,12 @@ def swap(school: School, engine: "TorchEngine", samples: Any) -> None:
 
 
 async def _designed(factory: Factory, slot: Slot) -> tuple[Slot, Environment, Hint | None] | None:
-    with concerning(factory, slot):
+    with about(slot=slot.slot_id):
         attempt = await design(factory, slot)
         if attempt is None:
             return None
         environment = factory.progress.environment(attempt.env_id)
-        with concerning(factory, slot, environment.env_id):
+        with about(environment=environment.env_id):
             return slot, environment, await hint(factory, slot, attempt, environment)
 
 

@@ -58,6 +58,7 @@ class Factory:
         return self.documents[slot.document_id] if self.settings.corpus.shown else None
 
 
-def label(slot: Slot) -> str:
-    """How a person finds a slot among run names: `03-spatial_reasoning`."""
-    return f"{slot.index:02d}-{slot.skill}"
+def label(slot: Slot, env_id: str = "") -> str:
+    """How a person finds a slot among run names: `03-spatial_reasoning`, with the environment once there is one. Tags
+    would do too, but cost a call of Prefect's server for each task run: it looks for limits of theirs."""
+    return f"{slot.index:02d}-{slot.skill} {env_id}".strip()

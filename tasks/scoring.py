@@ -12,7 +12,7 @@ from tasks.factory import Factory, label
 
 async def score_and_remember(factory: Factory, slot: Slot, environment: Environment, hint: Hint | None) -> Score:
     """The stored score of one environment in this cycle."""
-    run = score_environment.with_options(task_run_name=f"score {label(slot)}")
+    run = score_environment.with_options(task_run_name=f"score {label(slot, environment.env_id)}")
     scored = await run(factory, environment, hint)
     factory.watcher.saw("scored", environment.env_id)
     return scored
