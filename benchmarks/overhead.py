@@ -54,7 +54,7 @@ async def nothing(*_: Any, **__: Any) -> None:
 def without_prefect() -> Iterator[None]:
     """Every task of a cycle as a plain function, every artifact left out."""
     import flows.generate as generate
-    from tasks import alarming, designing, exporting, hinting, playing, scoring
+    from tasks import advancing, alarming, designing, exporting, hinting, playing, scoring
 
     names = {
         designing: ("design_environment", "judge_program"),
@@ -65,7 +65,8 @@ def without_prefect() -> Iterator[None]:
         generate: ("curate", "write_pages"),
     }
     replaced = [(m, n, Plain(getattr(m, n))) for m, each in names.items() for n in each]
-    replaced += [(generate, "show_cycle", nothing), (generate, "show_environment", nothing)]
+    replaced += [(generate, name, nothing) for name in ("show_cycle", "show_environment", "show_relatives")]
+    replaced += [(advancing, "acreate_progress_artifact", nothing)]
     replaced += [(exporting, "show_dataset", nothing), (exporting, "show_validation", nothing)]
     replaced += [(alarming, "emit_event", lambda *_, **__: None)]
     patches = [patch.object(module, name, new) for module, name, new in replaced]
