@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from data.catalog import Catalog
 from data.corpus import Corpus, open_corpus
@@ -13,10 +14,12 @@ from flows.observing import WATCHER
 from flows.preflight import writable
 from inference.accounts import Ledger, Metered
 from inference.opening import open_model
-from inference.routing import open_router
+from inference.routing import Router, open_router
 from sandbox.opening import open_sandbox
 from spade.blueprints.designer import BlueprintDesigner
+from spade.dealing import PoolDesigner, PoolModel
 from spade.designing import Designer
+from spade.errors import Abort
 from spade.messages import Role
 from spade.ports import Model, Sandbox
 from spade.prompting import CodeDesigner
@@ -44,6 +47,10 @@ class Parts:
 async def _playing(settings: FactorySettings) -> AsyncIterator[Model]:
     """The run's model, with another one for designs and hints where the settings name one."""
     own = settings.designer.model
+    if settings.designer.mode == "pool":
+        async with open_model(with_key(settings.model), settings.home) as model:
+            yield Router(model, {Role.DESIGNER: [PoolModel(_pool(settings))]})
+        return
     if own is None:
         async with open_model(with_key(settings.model), settings.home) as model:
             yield model
@@ -51,6 +58,27 @@ async def _playing(settings: FactorySettings) -> AsyncIterator[Model]:
     roles = dict.fromkeys((Role.DESIGNER, Role.HINT), (with_key(own),))
     async with open_router(with_key(settings.model), roles, settings.home) as router:
         yield router
+
+
+def _designer(settings: FactorySettings) -> Designer:
+    wanted = settings.designer
+    if wanted.mode == "blueprint":
+        return BlueprintDesigner(wanted.reach)
+    code = CodeDesigner(settings.hint.max_words, plan=wanted.plan, document_words=wanted.document_words)
+    return PoolDesigner(_pool(settings), code) if wanted.mode == "pool" else code
+
+
+def _pool(settings: FactorySettings) -> list[str]:
+    """The pool's programs by file name. Raises `Abort` where there are fewer than a cycle has slots."""
+    folder = Path(settings.designer.pool).expanduser()
+    programs = [path.read_text("utf-8") for path in sorted(folder.glob("*.py"))] if settings.designer.pool else []
+    if len(programs) < settings.cycle.slots:
+        raise Abort(
+            f"The pool {settings.designer.pool or '(none is named)'} has {len(programs)} programs for "
+            f"{settings.cycle.slots} slots.",
+            "Name a folder of Python files with designer.pool, or plan fewer slots.",
+        )
+    return programs
 
 
 @asynccontextmanager
@@ -65,15 +93,7 @@ async def open_parts(settings: FactorySettings, *, model: Model | None = None) -
         sandbox = await stack.enter_async_context(open_sandbox(settings.sandbox))
         if model is None:
             model = await stack.enter_async_context(_playing(settings))
-        designer = (
-            BlueprintDesigner(settings.designer.reach)
-            if settings.designer.mode == "blueprint"
-            else CodeDesigner(
-                settings.hint.max_words,
-                plan=settings.designer.plan,
-                document_words=settings.designer.document_words,
-            )
-        )
+        designer = _designer(settings)
         ledger, watcher = Ledger(), WATCHER.get()
         budget = Budget(catalog, settings, ledger)
         known = Known.load(memory, catalog)

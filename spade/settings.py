@@ -98,8 +98,11 @@ class ModelSettings(Settings):
 class DesignerSettings(Settings):
     """How environments are written."""
 
-    mode: Literal["code", "blueprint"] = "code"
-    """`code`: the model writes a program. `blueprint`: it fills a guided form that compiles to one."""
+    mode: Literal["code", "blueprint", "pool"] = "code"
+    """`code`: the model writes a program. `blueprint`: it fills a guided form that compiles to one. `pool`: programs of
+    a folder are dealt out, cycle after cycle, and gates against repetition do not look."""
+    pool: str = ""
+    """The folder of the pool: a Python file a program."""
     reach: Literal["easy", "all"] = "all"
     """Which mechanics and values of blueprints are offered: `easy` ones a model of 100 M parameters can win."""
     plan: bool = True

@@ -1,14 +1,17 @@
 """Ablations by name: each changes what it says and nothing else."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
 from flows.configuring import load_settings, profile_names
 from spade.blueprints.designer import BlueprintDesigner
+from spade.dealing import PoolDesigner, PoolModel
 from spade.documents import Document
 from spade.errors import Abort
 from spade.lessons import Lessons
+from spade.messages import Request, Role, Sampling
 from spade.prompting import CodeDesigner
 from spade.skills import Setting, Skill
 from spade.slots import Slot
@@ -51,6 +54,34 @@ def test_another_designer_is_frozen_and_has_an_address() -> None:
     assert settings.designer.model.base_url is not None
 
 
+def slot(index: int, cycle: str = "cycle-0") -> Slot:
+    return Slot(cycle, index, Setting.GAMES, Skill.OPTIMIZATION, "doc-0", 7)
+
+
+def test_a_pool_deals_each_program_once_a_cycle() -> None:
+    """No model is asked; another cycle deals in another order, and the same cycle always in the same."""
+    programs = [f"class Game{n}Env:\n    pass\n" for n in range(6)]
+    designer, model = PoolDesigner(programs), PoolModel(programs)
+
+    async def dealt(cycle: str) -> list[str]:
+        prompts = [designer.prompt(slot(n, cycle), None, Lessons(), None) for n in range(6)]
+        said = [await model.complete(Request(p.messages, Sampling(), Role.DESIGNER)) for p in prompts]
+        drafts = [designer.read(completion.text, slot(0)) for completion in said]
+        return [d.environment.code.strip() for d in drafts if d.environment]
+
+    first, again, other = (asyncio.run(dealt(cycle)) for cycle in ("cycle-0", "cycle-0", "cycle-1"))
+    assert sorted(first) == sorted(other) == [p.strip() for p in programs]
+    assert first == again != other
+
+
+def test_a_pool_that_is_too_small_is_refused(tmp_path: Path) -> None:
+    from flows.opening import _designer
+
+    settings = load_settings("fixed-pool", {"designer": {"pool": str(tmp_path)}})
+    with pytest.raises(Abort, match="has 0 programs for 24 slots"):
+        _designer(settings)
+
+
 def test_the_runs_of_ablations_are_told_apart() -> None:
     """Cycles are named by their settings; training shows in the weights' version."""
     told = {
@@ -72,9 +103,8 @@ def test_an_unknown_part_is_named() -> None:
 
 @pytest.mark.parametrize("designer", [CodeDesigner(), BlueprintDesigner()])
 def test_without_a_document_the_rest_of_the_prompt_stays(designer: CodeDesigner | BlueprintDesigner) -> None:
-    slot = Slot("cycle-0", 0, Setting.GAMES, Skill.OPTIMIZATION, "doc-0", 7)
     document = Document("Water boils at a hundred degrees, and salt changes that.", title="Boiling")
-    shown, bare = (designer.prompt(slot, d, Lessons(), None).messages[-1].content for d in (document, None))
+    shown, bare = (designer.prompt(slot(0), d, Lessons(), None).messages[-1].content for d in (document, None))
     assert "hundred degrees" in shown
     assert "hundred degrees" not in bare
     assert "Boiling" not in bare
