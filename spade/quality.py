@@ -12,7 +12,7 @@ from spade.environments import Environment
 from spade.episodes import Arm, Episode
 from spade.scores import Score
 from spade.summary import BAND
-from spade.verdicts import Status
+from spade.verdicts import Status, Verdict
 
 RUNS = ("form.", "runtime.")
 """Gates a program passes when it runs as it should."""
@@ -54,6 +54,7 @@ def figures(made: Made) -> list[Quality]:
     running = [a for a in made.attempts if runs(a)]
     solved = [_gate(a, ORACLE) for a in running if _gate(a, ORACLE) is not None]
     clean = [_gate(a, LEAK) for a in running if _gate(a, LEAK) is not None]
+    posed = [_posed(a) for a in running if any(map(_of_meaning, a.verdicts))]
     slots = defaultdict(list)
     for attempt in made.attempts:
         slots[attempt.slot_id].append(runs(attempt))
@@ -63,8 +64,8 @@ def figures(made: Made) -> list[Quality]:
                "84.9 %"),
         _share("executability after retries", [any(tried) for tried in slots.values()], "slots with such an attempt",
                "100 %"),
-        _share("well-posedness", [bool(ok) for ok in clean],
-               "running programs that print neither answer nor formula at reset (paper: judged by a model)", "97–98 %"),
+        _share("well-posedness", posed,
+               "running programs that pass each other gate of meaning that looked (paper: a judge)", "97–98 %"),
         _share("verifiability", [bool(ok) for ok in solved], "running programs whose own solution earns everything",
                "90–93 %"),
         _share("learnable-band share", [BAND[0] <= rate <= BAND[1] for rate in rates],
@@ -178,6 +179,14 @@ def _levels(episodes: Sequence[Episode]) -> list[int]:
     for episode in _plain(episodes):
         returns[episode.asked.env_id].add(round(episode.return_ or 0.0, 6))
     return [len(levels) for levels in returns.values()]
+
+
+def _of_meaning(verdict: Verdict) -> bool:
+    return verdict.gate.startswith("semantic.") and verdict.gate not in (ORACLE, LEAK)
+
+
+def _posed(attempt: Attempt) -> bool:
+    return not any(_of_meaning(v) and v.status is Status.FAIL for v in attempt.verdicts)
 
 
 def _gate(attempt: Attempt, gate: str) -> bool | None:

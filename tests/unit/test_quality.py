@@ -53,13 +53,14 @@ def test_executability_is_of_first_attempts_and_of_slots() -> None:
 
 def test_only_running_programs_count_as_verifiable_or_leaking() -> None:
     made = Made([
-        attempt("s1", 0, **RAN, semantic__oracle_max=PASS, semantic__no_solution_leakage=FAIL),
-        attempt("s2", 0, **RAN, semantic__oracle_max=FAIL),
+        attempt("s1", 0, **RAN, semantic__oracle_max=PASS, semantic__no_solution_leakage=FAIL,
+                semantic__interactive=PASS),
+        attempt("s2", 0, **RAN, semantic__oracle_max=FAIL, semantic__floor_gap=FAIL),
         attempt("s3", 0, form__parse=FAIL, semantic__oracle_max=FAIL),
     ])  # fmt: skip
     found = by_name(made)
     assert (found["verifiability"].value, found["verifiability"].n) == (0.5, 2)
-    assert (found["answer or formula printed at reset"].value, found["well-posedness"].value) == (1.0, 0.0)
+    assert (found["answer or formula printed at reset"].value, found["well-posedness"].value) == (1.0, 0.5)
     assert not runs(attempt("s", 0, form__parse=PASS))
 
 
