@@ -28,7 +28,8 @@ tokenizer.chat_template = qwen3_chat_template
 torch.manual_seed(0)
 shape = dict(hidden_size=32, intermediate_size=64, num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=2)
 config = Qwen3Config(vocab_size=len(tokenizer), head_dim=16, pad_token_id=0, eos_token_id=2, **shape)
-model = Qwen3ForCausalLM(config)
+Qwen3ForCausalLM(config).save_pretrained(sys.argv[2] + "/tiny")
+model = Qwen3ForCausalLM.from_pretrained(sys.argv[2] + "/tiny")  # some trainers load a second one from where it came
 common = dict(output_dir=sys.argv[2], max_steps=1, per_device_train_batch_size=2, use_cpu=True, report_to="none",
               logging_steps=1, save_strategy="no", learning_rate=1e-3, bf16=False)
 before = {name: value.clone() for name, value in model.named_parameters()}
