@@ -10,6 +10,7 @@ from data.export import export_sft
 from data.lineage import KINDS, SHOWN_CHILDREN, Node, lineage, resolve, show
 from spade.environments import Environment
 from spade.errors import Abort
+from spade.human import read_human
 from spade.reviews import Review
 from tests.data.records import chain
 
@@ -21,6 +22,7 @@ def catalog(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
     export_sft(catalog, catalog.folder.parent, name="first")
     row = catalog.dataset_rows()[-1]
     catalog.append("reviews", [Review(row.row_id, row.dataset_id, row.episode_id, "ada", True, 4, 5)])
+    catalog.append("human_rows", [read_human({"prompt": "What floats?", "completion": "Cork."}, "notes.jsonl", 1, "")])
     return catalog
 
 
