@@ -140,7 +140,7 @@ class LocalSandbox:
                 newborn = pool.popleft()
                 if newborn.zygote.alive:
                     return newborn
-                newborn.channel.close()
+                newborn.let_go()
             return None
 
     def refill(self, limits: Limits, kind: Kind) -> None:
@@ -154,6 +154,8 @@ class LocalSandbox:
             pool = self.pools.setdefault(key, deque())
             while len(pool) < self.warm and not self.closed:
                 pool.append(self.zygotes[kind].spawn(limits, ahead=True))
+            for newborn in pool:
+                newborn.meet()
 
     def close(self) -> None:
         """End everything: fork servers, cells, games. Safe to call twice."""
@@ -195,9 +197,9 @@ if sys.platform != "win32":
 
 
 def drain(pool: deque[Newborn]) -> None:
-    """Let cells go that nobody used; each ends when its connection does."""
+    """Let cells go that nobody used."""
     while pool:
-        pool.popleft().channel.close()
+        pool.popleft().let_go()
 
 
 def refusal(program: str) -> str:

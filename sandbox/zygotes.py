@@ -20,18 +20,32 @@ ANSWER_SECONDS = 5.0
 SEND_BUFFER = 1 << 18
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Newborn:
     """A cell that is hardening itself; nothing untrusted runs in it yet."""
 
     zygote: "Zygote"
     channel: socket.socket
     limits: Limits
+    met: tuple[int, int] | None = None
+    """Process number and pidfd, once they have been read."""
 
     @property
     def born(self) -> bool:
         """Whether its process is there."""
-        return readable(self.channel.fileno(), 0)
+        return self.met is not None or readable(self.channel.fileno(), 0)
+
+    def meet(self) -> None:
+        """Read who it is, if it is there: time that is not spent when it is wanted."""
+        if self.met is None and self.born:
+            message, descriptors = receive(self.channel, socket.MSG_DONTWAIT)
+            self.met = (message["pid"], descriptors[0]) if descriptors else None
+
+    def let_go(self) -> None:
+        """Nobody wants it; it ends when its connection does."""
+        self.channel.close()
+        if self.met is not None:
+            os.close(self.met[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +183,8 @@ def receive(channel: socket.socket, flags: int = 0) -> tuple[dict[str, Any], lis
 
 def birth(newborn: Newborn) -> Waiting[tuple[int, int]]:
     """Wait for a cell's process number (as its server sees it) and pidfd. Raises `Retry`."""
+    if newborn.met is not None:
+        return newborn.met
     deadline = time.monotonic() + START_SECONDS
     channel = newborn.channel
     while True:

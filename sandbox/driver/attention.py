@@ -6,6 +6,7 @@ and then is not tried again for a while: a partner that thinks for long is waite
 only run where we do.
 """
 
+import os
 import time
 from collections.abc import Callable
 from typing import TypeVar
@@ -15,14 +16,24 @@ T = TypeVar("T")
 AWAKE = 100e-6
 """Seconds; a little more than it takes to wake a sleeping core."""
 MOST_DOUBT = 256
+EVERY = 128
+"""Looks between two questions about the cores, which may be handed out anew while we run."""
 clock = time.perf_counter
 """Ours; programs are shown another."""
+
+
+def one_core() -> bool:
+    """Whether this process may run on one core alone: then its partner, on the same one, must get it."""
+    try:
+        return len(os.sched_getaffinity(0)) == 1
+    except OSError:
+        return False
 
 
 class Attention:
     """Whether it is worth while to wait awake for one partner."""
 
-    __slots__ = ("asleep", "awake", "doubt")
+    __slots__ = ("asleep", "awake", "doubt", "looks")
 
     def __init__(self, asleep: int = 0, awake: float = AWAKE) -> None:
         self.doubt = 1
@@ -30,12 +41,17 @@ class Attention:
         """Waits to sleep through before the next try: twice as many after each that was in vain."""
         self.awake = awake
         """Seconds to stay awake."""
+        self.looks = 0
 
     def look(self, ask: Callable[[], T]) -> T | None:
         """The first answer of `ask` that says something (is true), if there is one within a moment."""
         if self.asleep:
             self.asleep -= 1
             return None
+        if self.looks % EVERY == 0 and one_core():
+            self.asleep = EVERY
+            return None
+        self.looks += 1
         until = clock() + self.awake
         while not (found := ask()):
             if clock() > until:
