@@ -32,7 +32,7 @@ LIGHTS = Mechanic(
         Knob("lamps", numbers(4, 5), "how many lamps", easy=numbers(4)),
         Knob("wires", numbers(1, 2), "lamps one lever switches"),
         Knob("dead", numbers(1, 2), "levers that do nothing"),
-        Knob("slack", numbers(0, 2, 4), "spare pulls", easy=numbers(2, 4)),
+        Knob("slack", numbers(0, 2, 4), "spare pulls", easy=numbers(0, 2)),
     ),
     actions=_levers,
     plans={

@@ -64,7 +64,7 @@ PATTERN = Mechanic(
     knobs=(
         Knob("rule", ("stay", "double", "cycle", "mirror"), "how the series goes on", easy=("stay", "cycle")),
         Knob("goal", ("low", "middle", "high"), "how many words must be right", easy=("low",)),
-        Knob("tries", numbers(10, 12), "how many words are asked for", easy=numbers(12)),
+        Knob("tries", numbers(10, 12), "how many words are asked for", easy=numbers(10)),
         Knob("decoys", numbers(0, 1, 2), "words that never come", easy=numbers(0)),
     ),
     actions=_menu,

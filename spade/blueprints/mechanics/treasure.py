@@ -44,7 +44,7 @@ TREASURE = Mechanic(
     knobs=(
         Knob("size", numbers(3, 4, 5, 6), "rows and columns", easy=numbers(3)),
         Knob("hidden", numbers(2, 3), "things to find, one after the other", easy=numbers(2)),
-        Knob("slack", numbers(1, 2, 3), "spare digs for each", easy=numbers(2, 3)),
+        Knob("slack", numbers(1, 2, 3), "spare digs for each", easy=numbers(1, 2)),
         Knob("region", ("anywhere", "edge", "first_rows"), "where things lie"),
     ),
     actions=_cells,
