@@ -11,8 +11,8 @@ import os
 from sandbox.zygotes import pid_behind
 
 FIRST, EVERY = 8, 32
-"""Quick answers before a program is moved, and between two looks at where the host is (a look is half a microsecond,
-a move thirty)."""
+"""Quick answers before a program is moved, and between two looks at whether there is a crowd (a move costs thirty
+microseconds)."""
 
 
 class Place:

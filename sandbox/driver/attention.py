@@ -1,9 +1,9 @@
 """Waiting awake, for a moment: to wake a process that sleeps on another core costs more than the step of most programs.
 
-Host and program both do it, each on a core of its own: measured on two cores, 45,000 to 55,000 single steps a second
-where sleeping sides make 13,000 to 28,000. It costs a moment of processor time each time it is in vain,
-and then is not tried again for a while: a partner that thinks for long is waited for asleep, and so is one that can
-only run where we do.
+Host and program both do it, each on a core of its own: measured on two cores in turns, 44,000 to 59,000 single steps a
+second where sleeping sides make 19,000 to 26,000 (docs/benchmarks.md). It costs a moment of processor time each time it
+is in vain, and then is not tried again for a while: a partner that thinks for long is waited for asleep, and so is one
+that can only run where we do.
 """
 
 import os
@@ -14,7 +14,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 AWAKE = 100e-6
-"""Seconds; a little more than it takes to wake a sleeping core."""
+"""Seconds to wait awake: several times what a step of a small program takes."""
 MOST_DOUBT = 256
 EVERY = 128
 """Looks between two questions about the cores, which may be handed out anew while we run."""
@@ -26,7 +26,7 @@ def one_core() -> bool:
     """Whether this process may run on one core alone: then its partner, on the same one, must get it."""
     try:
         return len(os.sched_getaffinity(0)) == 1
-    except OSError:
+    except (AttributeError, OSError):  # not every system says; exported packages also run elsewhere
         return False
 
 

@@ -17,7 +17,7 @@ from spade.settings import GateSettings
 from spade.skills import Setting
 from spade.verdicts import Status, Verdict
 
-RULES_VERSION = 2
+RULES_VERSION = 3
 """Goes up when the gates change their mind about old programs; part of every cache key."""
 
 Gate = Callable[[Facts, GateSettings], Verdict]

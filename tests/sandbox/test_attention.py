@@ -71,3 +71,15 @@ def test_the_first_waits_can_be_slept_through(partner: Callable[[int], Any]) -> 
     assert eyes.look(quick.ask) is None
     assert quick.asked == 0
     assert eyes.look(quick.ask) == "here"
+
+
+def test_on_one_core_nobody_is_waited_for_awake(monkeypatch: pytest.MonkeyPatch, partner: Callable[[int], Any]) -> None:
+    monkeypatch.setattr(attention.os, "sched_getaffinity", lambda _: {0})
+    eyes, quick = Attention(), partner(0)
+    assert [eyes.look(quick.ask) for _ in range(1000)] == [None] * 1000
+    assert quick.asked == 0
+
+
+def test_a_system_that_does_not_tell_its_cores_is_taken_to_have_several(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(attention.os, "sched_getaffinity")
+    assert not attention.one_core()
