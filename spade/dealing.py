@@ -27,13 +27,20 @@ class PoolDesigner:
     programs: Sequence[str]
     code: CodeDesigner = field(default_factory=CodeDesigner)
 
-    def prompt(self, slot: Slot, document: Document | None, lessons: Lessons, rejected: Rejection | None) -> Prompt:
+    def prompt(
+        self,
+        slot: Slot,
+        document: Document | None,
+        lessons: Lessons,
+        rejected: Rejection | None,
+        refused: Sequence[str] = (),
+    ) -> Prompt:
         order = list(range(len(self.programs)))
         rng_for(0, slot.cycle_id, "pool").shuffle(order)
         text = f"Deal program {order[slot.index % len(order)]} of {len(order)}."
         return Prompt(Role.DESIGNER, (Message("user", text),), "pool", pool_digest(self.programs))
 
-    def guide(self, slot: Slot) -> Guide | None:
+    def guide(self, slot: Slot, refused: Sequence[str] = ()) -> Guide | None:
         return None
 
     def read(self, text: str, slot: Slot) -> Draft:

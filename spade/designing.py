@@ -4,6 +4,7 @@ Two designers stand behind one port: in code mode the model writes the program, 
 that compiles to one. Nothing after this module knows which it was.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -45,9 +46,19 @@ class Draft:
 class Designer(Protocol):
     """How environments and hints are asked for and read, in one mode."""
 
-    def prompt(self, slot: Slot, document: Document | None, lessons: Lessons, rejected: Rejection | None) -> Prompt: ...
+    def prompt(
+        self,
+        slot: Slot,
+        document: Document | None,
+        lessons: Lessons,
+        rejected: Rejection | None,
+        refused: Sequence[str] = (),
+    ) -> Prompt:
+        """What the model is asked. `refused` are the slot's earlier replies, oldest first: a guided designer does not
+        offer them again."""
+        ...
 
-    def guide(self, slot: Slot) -> Guide | None:
+    def guide(self, slot: Slot, refused: Sequence[str] = ()) -> Guide | None:
         """What a design must look like while it is decoded; None lets the model write freely."""
         ...
 

@@ -1,6 +1,7 @@
 """Prompts for code mode: versioned templates, rendered from records. Values are inserted, never read as template."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -80,12 +81,19 @@ class CodeDesigner:
         self.plan = plan
         self.document_words = document_words
 
-    def prompt(self, slot: Slot, document: Document | None, lessons: Lessons, rejected: Rejection | None) -> Prompt:
+    def prompt(
+        self,
+        slot: Slot,
+        document: Document | None,
+        lessons: Lessons,
+        rejected: Rejection | None,
+        refused: Sequence[str] = (),
+    ) -> Prompt:
         if document is not None and self.document_words is not None:
             document = replace(document, text=cut_at_paragraph(document.text, self.document_words))
         return design_prompt(slot, document, lessons, rejected, plan=self.plan)
 
-    def guide(self, slot: Slot) -> Guide | None:
+    def guide(self, slot: Slot, refused: Sequence[str] = ()) -> Guide | None:
         return None
 
     def read(self, text: str, slot: Slot) -> Draft:

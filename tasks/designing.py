@@ -65,10 +65,12 @@ async def design_environment(factory: Factory, slot: Slot) -> Attempt:
 async def _attempt(factory: Factory, slot: Slot, earlier: list[Attempt]) -> tuple[Attempt, Environment | None]:
     settings, designer, number = factory.settings, factory.designer, len(earlier)
     lessons = _lessons(factory, slot)
-    prompt = designer.prompt(slot, factory.document(slot), lessons, _rejection(factory, slot, earlier))
+    refused = [] if settings.designer.retry == "resample" else [a.completion.text for a in earlier]
+    rejected = _rejection(factory, slot, earlier)
+    prompt = designer.prompt(slot, factory.document(slot), lessons, rejected, refused)
     factory.progress.keep_prompt(prompt)
     sampling = settings.designer.sampling.record(seed=(slot.seed + number) % 2**31)
-    request = Request(prompt.messages, sampling, Role.DESIGNER, guide=designer.guide(slot))
+    request = Request(prompt.messages, sampling, Role.DESIGNER, guide=designer.guide(slot, refused))
     completion = await factory.model.complete(request)
     draft = designer.read(completion.text, slot)
     verdicts = await _verdicts(factory, slot, draft)

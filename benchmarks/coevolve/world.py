@@ -121,11 +121,18 @@ def design_messages(skill: Skill, told: Sequence[Told]) -> tuple[Message, ...]:
 class TerseDesigner(BlueprintDesigner):
     """The blueprint designer for models that read a few dozen tokens."""
 
-    def prompt(self, slot: Slot, document: Document, lessons: Lessons, rejected: Rejection | None) -> Prompt:
+    def prompt(
+        self,
+        slot: Slot,
+        document: Document,
+        lessons: Lessons,
+        rejected: Rejection | None,
+        refused: Sequence[str] = (),
+    ) -> Prompt:
         told = [Told(f"{e.environment.title}", e.win_rate) for e in lessons.examples]
         return Prompt(Role.DESIGNER, design_messages(slot.skill, told), "coevolution/design", "0")
 
-    def guide(self, slot: Slot) -> Guide:
+    def guide(self, slot: Slot, refused: Sequence[str] = ()) -> Guide:
         return Guide(choices=designs(slot.skill))
 
     def read(self, text: str, slot: Slot) -> Draft:

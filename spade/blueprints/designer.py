@@ -1,5 +1,6 @@
 """Blueprint mode behind the designer port."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spade.attempts import Prompt
@@ -23,11 +24,22 @@ class BlueprintDesigner:
 
     reach: Reach = "all"
 
-    def prompt(self, slot: Slot, document: Document | None, lessons: Lessons, rejected: Rejection | None) -> Prompt:
-        return blueprint_prompt(slot, document, lessons, rejected, self.reach)
+    def prompt(
+        self,
+        slot: Slot,
+        document: Document | None,
+        lessons: Lessons,
+        rejected: Rejection | None,
+        refused: Sequence[str] = (),
+    ) -> Prompt:
+        return blueprint_prompt(slot, document, lessons, rejected, self.reach, self._blueprints(slot, refused))
 
-    def guide(self, slot: Slot) -> Guide:
-        return Guide(schema=blueprint_schema(slot.skill, self.reach))
+    def guide(self, slot: Slot, refused: Sequence[str] = ()) -> Guide:
+        return Guide(schema=blueprint_schema(slot.skill, self.reach, self._blueprints(slot, refused)))
+
+    def _blueprints(self, slot: Slot, replies: Sequence[str]) -> list[Blueprint]:
+        read = [parse_blueprint(reply, slot.skill, self.reach) for reply in replies]
+        return [blueprint for blueprint in read if isinstance(blueprint, Blueprint)]
 
     def read(self, text: str, slot: Slot) -> Draft:
         blueprint = parse_blueprint(text, slot.skill, self.reach)

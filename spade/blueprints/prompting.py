@@ -9,8 +9,9 @@ from random import Random
 from typing import Any
 
 from spade.attempts import Prompt
-from spade.blueprints.mechanic import Blueprint, Mechanic, Reach, Value
-from spade.blueprints.mechanics import MECHANICS, mechanics_for
+from spade.blueprints.mechanic import Blueprint, Reach, Value
+from spade.blueprints.mechanics import MECHANICS
+from spade.blueprints.offering import Offer, offers
 from spade.blueprints.rendering import render_prompt
 from spade.blueprints.themes import THEMES
 from spade.designing import Rejection
@@ -30,9 +31,14 @@ HINT_SYSTEM = "You help players of small games."
 
 
 def blueprint_prompt(
-    slot: Slot, document: Document | None, lessons: Lessons, rejected: Rejection | None = None, reach: Reach = "all"
+    slot: Slot,
+    document: Document | None,
+    lessons: Lessons,
+    rejected: Rejection | None = None,
+    reach: Reach = "all",
+    refused: Sequence[Blueprint] = (),
 ) -> Prompt:
-    """Ask for a blueprint of the slot's skill, grounded in the document where there is one."""
+    """Ask for a blueprint of the slot's skill, grounded in the document where there is one, other than `refused`."""
     seen = digest(rejected.message + rejected.code) if rejected else ""
     rng = rng_for(slot.seed, "blueprint", seen)
     text, template_hash = render_prompt(
@@ -42,7 +48,7 @@ def blueprint_prompt(
             "document": cut_at_paragraph(document.text, DOCUMENT_WORDS) if document else "",
             "skill": slot.skill.words,
             "themes": _listed(_shuffled(THEMES, rng)),
-            "mechanics": [_offer(m, reach, rng) for m in _shuffled(mechanics_for(slot.skill, reach), rng)],
+            "mechanics": [_offer(offer, rng) for offer in _shuffled(offers(slot.skill, reach, refused), rng)],
             "lessons": _lesson_lines(lessons),
             "refused": _one_line(rejected.message) if rejected else "",
         },
@@ -84,12 +90,12 @@ def _shuffled(items: Iterable[Any], rng: Random) -> list[Any]:
     return listed
 
 
-def _offer(mechanic: Mechanic, reach: Reach, rng: Random) -> dict[str, Any]:
+def _offer(offer: Offer, rng: Random) -> dict[str, Any]:
     knobs = [
-        {"name": k.name, "says": k.says, "choices": _listed(_shuffled(k.offered(reach), rng))} for k in mechanic.knobs
+        {"name": c.knob.name, "says": c.knob.says, "choices": _listed(_shuffled(c.values, rng))} for c in offer.choices
     ]
-    plans = _listed(_shuffled(mechanic.plans, rng))
-    return {"name": mechanic.name, "says": mechanic.says, "knobs": knobs, "plans": plans}
+    plans = _listed(_shuffled(offer.mechanic.plans, rng))
+    return {"name": offer.mechanic.name, "says": offer.mechanic.says, "knobs": knobs, "plans": plans}
 
 
 def _listed(values: Sequence[Value]) -> str:

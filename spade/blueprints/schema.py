@@ -2,12 +2,12 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from spade.blueprints.mechanic import Blueprint, Mechanic, Reach, Value
-from spade.blueprints.mechanics import MECHANICS, mechanics_for
+from spade.blueprints.offering import Offer, offers
 from spade.blueprints.themes import THEMES
 from spade.identity import canonical
 from spade.skills import Skill
@@ -33,22 +33,22 @@ class Malformed:
     reason: str
 
 
-def blueprint_schema(skill: Skill, reach: Reach = "all") -> dict[str, Any]:
-    """What a reply may be: one closed object a mechanic of the skill, its knobs as enums, its texts by pattern.
+def blueprint_schema(skill: Skill, reach: Reach = "all", refused: Sequence[Blueprint] = ()) -> dict[str, Any]:
+    """What a reply may be: one closed object a game on offer, its knobs as enums, its texts by pattern.
 
     Only `anyOf`, `const`, `enum`, `pattern`, closed objects and fixed arrays are used, which llama.cpp, xgrammar and
     outlines all turn into grammars. Keys come in the order of `properties`.
     """
-    return {"anyOf": [_form(mechanic, reach) for mechanic in mechanics_for(skill, reach)]}
+    return {"anyOf": [_form(offer, reach) for offer in offers(skill, reach, refused)]}
 
 
-def _form(mechanic: Mechanic, reach: Reach) -> dict[str, Any]:
-    properties: dict[str, Any] = {"mechanic": {"const": mechanic.name}}
+def _form(offer: Offer, reach: Reach) -> dict[str, Any]:
+    properties: dict[str, Any] = {"mechanic": {"const": offer.mechanic.name}}
     properties |= {"theme": {"enum": list(THEMES)}}
     properties |= {"title": {"type": "string", "pattern": TITLES[reach]}}
     properties |= {"story": {"type": "string", "pattern": STORIES[reach]}}
-    properties |= {knob.name: {"enum": list(knob.offered(reach))} for knob in mechanic.knobs}
-    properties |= {"plan": {"enum": list(mechanic.plans)}}
+    properties |= {choice.knob.name: {"enum": list(choice.values)} for choice in offer.choices}
+    properties |= {"plan": {"enum": list(offer.mechanic.plans)}}
     return {
         "type": "object",
         "properties": properties,
@@ -58,7 +58,7 @@ def _form(mechanic: Mechanic, reach: Reach) -> dict[str, Any]:
 
 
 def parse_blueprint(text: str, skill: Skill, reach: Reach = "all") -> Blueprint | Malformed:
-    """Read a reply; anything the schema does not allow is a reason, never a repair."""
+    """Read a reply; anything the schema of a first try does not allow is a reason, never a repair."""
     if len(text) > MAX_REPLY:
         return Malformed(f"The reply has {len(text)} characters; a blueprint has at most {MAX_REPLY}.")
     try:
@@ -68,14 +68,14 @@ def parse_blueprint(text: str, skill: Skill, reach: Reach = "all") -> Blueprint 
     if not isinstance(value, dict):
         return Malformed("The reply is not a JSON object.")
     name = value.get("mechanic")
-    mechanic = MECHANICS.get(name) if isinstance(name, str) else None
-    if mechanic is None or mechanic not in mechanics_for(skill, reach):
-        offered = ", ".join(m.name for m in mechanics_for(skill, reach))
-        return Malformed(f"The mechanic must be one of: {offered}.")
-    reason = _violation(value, _form(mechanic, reach))
+    offered = {offer.mechanic.name: offer for offer in offers(skill, reach)}
+    offer = offered.get(name) if isinstance(name, str) else None
+    if offer is None:
+        return Malformed(f"The mechanic must be one of: {', '.join(offered)}.")
+    reason = _violation(value, _form(offer, reach))
     if reason:
         return Malformed(reason)
-    return _blueprint(mechanic, value)
+    return _blueprint(offer.mechanic, value)
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
