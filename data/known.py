@@ -40,6 +40,8 @@ class Known:
 
     def __init__(self, memory: VectorMemory, catalog: Catalog) -> None:
         self.structures: dict[str, str] = {}
+        self.cycles: dict[str, str] = {}
+        """The cycle of each environment."""
         self._memory, self._catalog = memory, catalog
         self._code = NearCode(self._code_of)
         self._latest: deque[Latest] = deque(maxlen=WINDOW)
@@ -49,6 +51,7 @@ class Known:
         """As far as any process has come. An environment whose attempt was not stored any more is not among them."""
         known = cls(memory, catalog)
         cycles = {row["env_id"]: row["cycle_id"] for row in catalog.query(_ACCEPTED)}
+        known.cycles |= cycles
         for mark in _marks(catalog, list(cycles)):
             known._index(mark)
         newest = list(cycles)[-WINDOW:]
@@ -62,6 +65,7 @@ class Known:
         mark = _mark(environment)
         self._catalog.append("code_marks", [mark])
         self._index(mark)
+        self.cycles[environment.env_id] = cycle_id
         self._latest.append(Latest(environment.env_id, cycle_id, self._vector(environment)))
 
     def pool(self, environment: Environment, cycle_id: str, settings: MemorySettings, slots: int) -> Pool:
@@ -69,6 +73,8 @@ class Known:
         vector = self._vector(environment)
         return Pool(
             self.structures,
+            cycles=self.cycles,
+            cycle_id=cycle_id,
             code=self._code.nearest(environment.env_id, environment.code),
             nearest=self._nearest(environment.env_id, vector),
             cluster=tuple(self._alike(vector, cycle_id)),

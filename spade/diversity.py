@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from spade.identity import digest
 from spade.ports import Recalled
@@ -66,7 +66,8 @@ class Pool:
     and the environments of this cycle that are of the candidate's cluster, nearest first.
 
     `semantic` is False for an embedder that only compares spelling; such nearness warns and never rejects. `templated`
-    is True where programs are compiled from forms: their code is alike on purpose, so that it warns as well.
+    is True where programs are compiled from forms: their code is alike on purpose, so that it warns as well, and forms
+    run out, so that only what this cycle has already (`cycles` by environment, `cycle_id`) may not come again.
     """
 
     by_structure: Mapping[str, str]
@@ -79,12 +80,16 @@ class Pool:
     templated: bool = False
     cluster: Sequence[str] = ()
     cluster_most: int = 12
+    cycles: Mapping[str, str] = field(default_factory=dict)
+    cycle_id: str = ""
 
 
 def pool_verdicts(env_id: str, structure: str, pool: Pool) -> tuple[Verdict, ...]:
     """The pool gates. A rejection names its neighbour, so that a person can look at both."""
     twin = pool.by_structure.get(structure, "")
     exact = twin == env_id
+    bygone = pool.templated and pool.cycles.get(twin) != pool.cycle_id
+    refused = Status.WARN if bygone else Status.FAIL
     return (
         Verdict(
             "pool.exact",
@@ -94,7 +99,7 @@ def pool_verdicts(env_id: str, structure: str, pool: Pool) -> tuple[Verdict, ...
         ),
         Verdict(
             "pool.structural",
-            Status.FAIL if twin and not exact else Status.PASS,
+            refused if twin and not exact else Status.PASS,
             f"Only names and texts differ from {twin}. Change the mechanism or its parameters." if twin else "",
             measured=twin or None,
         ),

@@ -88,6 +88,7 @@ def test_what_was_accepted_and_not_scored_yet_is_a_neighbour(memory: VectorMemor
     pool = known.pool(environment(CODES["ferry_load"], "Two jugs"), "cycle-1", MemorySettings(), slots=8)
 
     assert pool.nearest[0].env_id == first.env_id
+    assert (pool.cycles[first.env_id], pool.cycle_id) == ("cycle-1", "cycle-1")
     assert pool.nearest[0].similarity == pytest.approx(1.0, abs=1e-5)
     assert pool.cluster_most == 4
     assert pool.semantic is False
@@ -111,6 +112,7 @@ def test_another_process_knows_what_is_stored(memory: VectorMemory, tmp_path: Pa
     known = Known.load(memory, catalog)
 
     assert list(known.structures.values()) == [stored.env_id]
+    assert list(known.cycles) == [stored.env_id]
     assert [mark.env_id for mark in catalog.read(CODE_MARKS)] == [stored.env_id]
     assert Known.load(memory, catalog).structures == known.structures, "from the marks this time"
     assert len(catalog.read(CODE_MARKS)) == 1

@@ -54,6 +54,21 @@ def test_code_that_is_mostly_anothers_is_refused_and_names_it_and_templates_only
     assert verdict(Pool({}, code=Twin("env-b", 0.79))).status is Status.PASS
 
 
+def test_a_form_of_an_older_cycle_may_come_again_and_one_of_this_cycle_may_not() -> None:
+    """Forms are few: a factory that runs for weeks would refuse all of them."""
+    structure = structural_hash(GAME)
+
+    def verdict(**changed: Any) -> Verdict:
+        pool = Pool({structure: "env-c"}, cycles={"env-c": "cycle-1"}, cycle_id="cycle-2", **changed)
+        return next(v for v in pool_verdicts("env-a", structure, pool) if v.gate == "pool.structural")
+
+    assert verdict(templated=True).status is Status.WARN
+    assert "env-c" in verdict(templated=True).message
+    assert verdict().status is Status.FAIL, "a program that somebody wrote is not written twice"
+    mine = Pool({structure: "env-c"}, cycles={"env-c": "cycle-2"}, cycle_id="cycle-2", templated=True)
+    assert not all(v.passed for v in pool_verdicts("env-a", structure, mine))
+
+
 def test_what_is_close_in_meaning_warns_before_it_is_refused() -> None:
     def status(similarity: float) -> Status:
         pool = Pool({}, [Recalled("env-b", similarity, {})])
