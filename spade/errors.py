@@ -29,6 +29,10 @@ class Skip(SpadeError):
     """This item is beyond help; carry on with the next."""
 
 
+class TooLong(Skip):
+    """The request does not fit the model's context: a fact about both, which people must be able to count."""
+
+
 class Abort(SpadeError):
     """Wrong for every item: bad settings, wrong key, read-only folder. Stop the run; the command line exits with 2."""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from typing import Protocol as Port
 
-from spade.errors import Retry, Skip
+from spade.errors import Retry, Skip, TooLong
 from spade.evaluation import Mark, Protocol, Put, Question, Sample, SampleOutcome, SuiteCard, sample_seed
 from spade.messages import Completion, Message, Request, Role, Usage
 from spade.ports import Model
@@ -99,6 +99,8 @@ async def _marked(suite: Suite, question: Question, talk: Talk) -> Mark:
         return await suite.attempt(question, talk)
     except MarkerError as error:
         return Mark(None, outcome=SampleOutcome.MARKER_ERROR, detail=str(error))
+    except TooLong as error:
+        return Mark(None, outcome=SampleOutcome.TOO_LONG, detail=str(error))
     except Skip as error:
         return Mark(None, outcome=SampleOutcome.MODEL_REFUSED, detail=str(error))
     except Retry as error:

@@ -66,7 +66,9 @@ class SampleOutcome(StrEnum):
     MODEL_ERROR = "model_error"
     """The endpoint failed although the call was retried. Not measured."""
     MODEL_REFUSED = "model_refused"
-    """The endpoint refused this request, most often because it is longer than the context. Not measured."""
+    """The endpoint refused this request for another reason than its length. Not measured."""
+    TOO_LONG = "too_long"
+    """The conversation did not fit the model's context, at its start or later. Not measured."""
     MARKER_ERROR = "marker_error"
     """The suite's own scorer or backend failed or hung. Not measured."""
 

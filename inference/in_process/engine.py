@@ -13,7 +13,7 @@ from inference.in_process.choosing import Choosers
 from inference.in_process.decoding import Job, run
 from inference.in_process.recall import Recall
 from inference.in_process.rendering import Renderer
-from spade.errors import Skip
+from spade.errors import TooLong
 from spade.messages import Completion, Request, Role, Tokens, Usage
 
 AGENT, DESIGNER = "agent", "designer"
@@ -63,7 +63,7 @@ class TorchEngine:
         return self._weights
 
     async def complete(self, request: Request) -> Completion:
-        """See `spade.ports.Model`. Raises `Skip` when the conversation does not fit the context."""
+        """See `spade.ports.Model`. Raises `TooLong` when the conversation does not fit the context."""
         part = AGENT if request.role is Role.AGENT or DESIGNER not in self.models else DESIGNER
         waiting = _Waiting(request, part, asyncio.get_running_loop().create_future(), time.monotonic())
         self._queue.append(waiting)
@@ -125,7 +125,7 @@ class TorchEngine:
                 continue
             if job is None:
                 waiting.done.set_exception(
-                    Skip("The conversation does not fit the engine's context.", "Raise model.context.")
+                    TooLong("The conversation does not fit the engine's context.", "Raise model.context.")
                 )
             else:
                 waiting.done.set_result(self._completion(waiting, job))

@@ -11,7 +11,7 @@ from data.benchmarks.registry import wanted
 from data.catalog import Catalog
 from data.results import results_html, stored_results, write_page
 from data.tables import SAMPLES
-from spade.errors import Abort, Retry, Skip
+from spade.errors import Abort, Retry, Skip, TooLong
 from spade.evaluation import Evaluation, Put, SampleOutcome
 from spade.evaluation_scores import GroupScore, group_scores
 from spade.messages import Request
@@ -90,8 +90,10 @@ def test_failures_are_tried_again_and_counted(catalog: Catalog) -> None:
 
 
 def test_a_refused_request_and_a_broken_marker_are_no_zeros(catalog: Catalog) -> None:
-    _, (*_, refused) = run(catalog, ScriptedModel(Skip("too long.")))
+    _, (*_, refused) = run(catalog, ScriptedModel(Skip("filtered.")))
     assert (refused.measured, refused.outcomes) == (0, (("model_refused", 8),))
+    _, (*_, longer) = run(catalog, ScriptedModel("3", "3", TooLong("9,000 tokens."), "3"))
+    assert (longer.measured, longer.asked, dict(longer.outcomes)["too_long"]) == (7, 8, 1)
     _, (*_, broken) = run(catalog, RuleModel(adding), SumSuite(broken=[0]))
     assert (broken.measured, broken.score) == (6, pytest.approx(2 / 3))
     assert dict(broken.outcomes)[SampleOutcome.MARKER_ERROR.value] == 2

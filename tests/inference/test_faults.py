@@ -2,7 +2,7 @@
 
 import pytest
 
-from spade.errors import Abort, Retry, Skip
+from spade.errors import Abort, Retry, Skip, TooLong
 from tests import fakes_endpoint as says
 from tests.fakes_endpoint import FakeEndpoint, Response
 from tests.inference.asking import connected, request
@@ -75,6 +75,16 @@ async def test_a_request_beyond_help_is_skipped_at_once(fault: Response) -> None
         with pytest.raises(Skip, match=r"127\.0\.0\.1"):
             await endpoint.complete(request())
         assert len(fake.chats) == 1
+
+
+@pytest.mark.parametrize("name", HOPELESS_REQUEST)
+async def test_a_request_longer_than_the_context_can_be_told_from_others(name: str) -> None:
+    async with FakeEndpoint(HOPELESS_REQUEST[name]) as fake:
+        endpoint = await connected(fake, retries=RETRIES)
+
+        with pytest.raises(Skip) as caught:
+            await endpoint.complete(request())
+        assert isinstance(caught.value, TooLong) == (name in {"too long", "413"})
 
 
 @pytest.mark.parametrize("fault", HOPELESS_RUN.values(), ids=HOPELESS_RUN)
