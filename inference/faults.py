@@ -87,7 +87,9 @@ def from_status(status: int, headers: Mapping[str, str], text: str, where: str, 
             alive=status == 429,
         )
     if TOO_LONG.search(text) or status == 413:
-        return TooLong(f"{where} finds the request too long: {said}", "Raise the model's context or shorten the prompt.")
+        return TooLong(
+            f"{where} finds the request too long: {said}", "Raise the model's context or shorten the prompt."
+        )
     if FILTERED.search(text):
         return Skip(f"{where} filtered the request: {said}")
     return Skip(f"{where} refuses the request ({status}): {said}")

@@ -47,11 +47,15 @@ class SuiteCard:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One task. `content` are the JSON values that its suite needs to put and to mark it."""
+    """One task. `content` are the JSON values that its suite needs to put and to mark it.
+
+    Tasks with the same `alike` begin with the same long text (a set of tools): they are taken one after another, so
+    that an engine with a prompt cache reads it once."""
 
     task_id: str
     group: str
     content: dict[str, Any]
+    alike: str = ""
 
 
 class SampleOutcome(StrEnum):

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
 from prefect import task
@@ -71,6 +72,23 @@ def due(evaluation: Evaluation, questions: Sequence[Question], stored: Sequence[
     ]
 
 
+class _Gate:
+    """Lets `count` samples through at once, and of tasks that begin alike one after the other: the engine's prompt
+    cache then serves the later ones, where two at once would both read the same text anew."""
+
+    def __init__(self, count: int) -> None:
+        self._all = asyncio.Semaphore(count)
+        self._alike: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    @asynccontextmanager
+    async def through(self, alike: str) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            if alike:
+                await stack.enter_async_context(self._alike[alike])
+            await stack.enter_async_context(self._all)
+            yield
+
+
 @task(cache_policy=NO_CACHE)
 async def take_samples(bench: Bench, evaluation: Evaluation, questions: Sequence[Question]) -> int:
     """All samples that are due, concurrently; finished ones are stored while others still run. Returns how many."""
@@ -78,7 +96,7 @@ async def take_samples(bench: Bench, evaluation: Evaluation, questions: Sequence
     asked = len(questions) * evaluation.put.protocol.samples
     name = evaluation.put.suite.name
     bench.watcher.saw("evaluating", name, asked=asked, stored=asked - len(missing))
-    gate = asyncio.Semaphore(bench.concurrency)
+    gate = _Gate(bench.concurrency)
     running = {asyncio.create_task(_take(bench, evaluation, each, gate)) for each in missing}
     try:
         while running:
@@ -101,10 +119,10 @@ def _store(bench: Bench, name: str, done: set[asyncio.Task[list[Sample]]]) -> No
         task_.result()
 
 
-async def _take(bench: Bench, evaluation: Evaluation, each: Due, gate: asyncio.Semaphore) -> list[Sample]:
+async def _take(bench: Bench, evaluation: Evaluation, each: Due, gate: _Gate) -> list[Sample]:
     """One sample with all its tries."""
     tries: list[Sample] = []
-    async with gate:
+    async with gate.through(each.question.alike):
         while len(tries) < TRIES:
             attempt = each.attempt + len(tries)
             tries.append(await sample_of(bench.suite, evaluation.put, each.question, bench.model, each.number, attempt))

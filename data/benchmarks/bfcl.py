@@ -16,20 +16,29 @@ from spade.identity import rng_for
 from spade.messages import Message, ToolCall
 
 MODES = ("prompt", "calls")
+DOCS = ("json", "python", "xml")
 
 
 @dataclass
 class Bfcl:
-    """The suite; `mode` says how tools are offered: in the system prompt (`prompt`), or to the endpoint (`calls`)."""
+    """The suite; `mode` says how tools are offered: in the system prompt (`prompt`), or to the endpoint (`calls`).
+
+    `docs` is how the package writes functions into the system prompt. Its default `json` needs up to 9,600 tokens of a
+    small model's vocabulary; `python`, a form of its own format-sensitivity category, up to 3,800."""
 
     environments: Path
     mode: str = "prompt"
+    docs: str = "json"
     processes: int = 4
     _workers: Workers | None = None
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
             raise Abort(f"bfcl has no mode {self.mode!r}.", f"Use one of {', '.join(MODES)}.")
+        if self.docs not in DOCS:
+            raise Abort(f"bfcl has no docs {self.docs!r}.", f"Use one of {', '.join(DOCS)}.")
+        if self.mode == "calls" and self.docs != "json":
+            raise Abort("bfcl writes no docs in mode=calls.", "Leave docs out: the endpoint gets the tools.")
 
     @property
     def card(self) -> SuiteCard:
@@ -56,13 +65,14 @@ class Bfcl:
         )
 
     async def questions(self, tasks: int | None, seed: int) -> Sequence[Question]:
-        """`tasks` of each category in a seeded order."""
+        """`tasks` of each category in a seeded order; those with the same tools begin alike."""
         said = await greeted(self._calls(), BFCL)
         planned = []
-        for category, ids in said["tasks"].items():
+        for category, tools in said["tasks"].items():
+            ids = list(tools)
             rng_for(seed, "bfcl", category).shuffle(ids)
             where = [{"category": category, "task_id": task_id} for task_id in ids[:tasks]]
-            planned += [Question(each["task_id"], category, {"where": each}) for each in where]
+            planned += [Question(w["task_id"], category, {"where": w}, alike=tools[w["task_id"]]) for w in where]
         return planned
 
     async def prompt(self, question: Question) -> str:
@@ -77,7 +87,9 @@ class Bfcl:
             return {"text": without_thoughts(completion.text).strip(), "calls": calls}
 
         calling = self.mode == "calls"
-        said = await self._calls().call("attempt", answering, calling=calling, **question.content["where"])
+        said = await self._calls().call(
+            "attempt", answering, calling=calling, docs=self.docs, **question.content["where"]
+        )
         answer = json.dumps(said["calls"], ensure_ascii=False)
         if not said["valid"] and not any(said["calls"]):
             return replace(unanswered(talk), detail=said["why"])

@@ -15,10 +15,6 @@ TAU2 = (
     "Install it from its repository (sierra-research/tau2-bench; the package tau2 on PyPI is another one), run "
     "`tau2 run` against your endpoint, and name the file it writes under data/simulations: tau2:path=FILE."
 )
-ACEBENCH = (
-    "It is run from its repository (ACEBench/ACEBench), with a user model of its own, against your endpoint; "
-    "reading its result files is not built yet."
-)
 
 
 @dataclass

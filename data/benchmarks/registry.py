@@ -4,12 +4,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from data.benchmarks.acebench import AceBench
 from data.benchmarks.aime import Aime
 from data.benchmarks.bfcl import Bfcl
 from data.benchmarks.gpqa import Gpqa
 from data.benchmarks.held_out import HeldOut
 from data.benchmarks.livecodebench import LiveCodeBench
-from data.benchmarks.official import ACEBENCH, Tau2
+from data.benchmarks.official import Tau2
 from data.benchmarks.reasoning_gym import ReasoningGym
 from data.benchmarks.textarena import TextArena
 from data.catalog import Catalog
@@ -77,10 +78,6 @@ def _held_out(place: Place, given: Given) -> Suite:
     return HeldOut(place.catalog, place.cell, _number(given, "share", 0.1), int(_number(given, "seed", 0)))
 
 
-def _acebench(place: Place, given: Given) -> Suite:
-    raise Abort("ACEBench-Agent cannot be evaluated from here.", ACEBENCH)
-
-
 PATH = {"path": "a file of your own"}
 SUITES: Mapping[str, Entry] = {
     "reasoning-gym": Entry(
@@ -89,9 +86,9 @@ SUITES: Mapping[str, Entry] = {
         {"level": "hard or easy"},
     ),
     "bfcl": Entry(
-        lambda place, given: Bfcl(place.environments, given.get("mode", "prompt")),
+        lambda place, given: Bfcl(place.environments, given.get("mode", "prompt"), given.get("docs", "json")),
         "BFCL v4 multi-turn: requests over several turns, served by calls of stateful tools",
-        {"mode": "prompt or calls"},
+        {"mode": "prompt or calls", "docs": "json, python or xml: how functions are written in the prompt"},
     ),
     "textarena": Entry(lambda place, given: TextArena(place.environments), "games for one player over many turns", {}),
     "aime": Entry(
@@ -110,7 +107,11 @@ SUITES: Mapping[str, Entry] = {
         sandboxed=True,
     ),
     "tau2": Entry(lambda place, given: Tau2(given.get("path", "")), "tau2-bench, from its own runner's file", PATH),
-    "acebench": Entry(_acebench, "ACEBench-Agent", PATH),
+    "acebench": Entry(
+        lambda place, given: AceBench(given.get("path", "")),
+        "ACEBench-Agent, from its own runner's score files",
+        {"path": "the folder of a model's score files"},
+    ),
     "held-out": Entry(
         _held_out,
         "this factory's own environments of held-out documents and clusters, both arms",

@@ -3,6 +3,7 @@
 import ast
 import asyncio
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +41,12 @@ class Knowing:
         self._replies = [said for turn in turns for said in ([turn, []] if turn else [[]])]
         self._calling = calling
         self.requests: list[Request] = []
+        self.seen: set[str] = set()
+        """How the conversations began."""
 
     async def complete(self, request: Request) -> Completion:
         self.requests.append(request)
+        self.seen.add(request.messages[0].content)
         calls = self._replies[len(self.requests) - 1]
         if not self._calling:
             return Completion(f"[{', '.join(calls)}]" if calls else "Done.", self.name, self.weights)
@@ -62,11 +66,13 @@ def _parts(call: str) -> tuple[str, str]:
     return node.func.id, json.dumps({k.arg: ast.literal_eval(k.value) for k in node.keywords})
 
 
-def played(model: Any, group: str, mode: str = "prompt", tasks: int = 4) -> list[tuple[Question, Mark]]:
+def played(
+    model: Any, group: str, mode: str = "prompt", tasks: int = 4, docs: str = "json"
+) -> list[tuple[Question, Mark]]:
     """`model` makes a player of a task."""
 
     async def taken() -> list[tuple[Question, Mark]]:
-        suite = Bfcl(ENVIRONMENTS, mode, processes=1)
+        suite = Bfcl(ENVIRONMENTS, mode, docs, processes=1)
         try:
             questions = [q for q in await suite.questions(tasks, 0) if q.group == group]
             return [(q, await suite.attempt(q, Talk(model(q), suite.protocol, 0))) for q in questions]
@@ -107,6 +113,45 @@ def test_talk_without_calls_is_no_answer(truths: dict[str, list[list[str]]]) -> 
         assert (mark.score, mark.outcome) == (0.0, SampleOutcome.NO_ANSWER)
 
 
-def test_an_unknown_mode_is_refused() -> None:
-    with pytest.raises(Abort, match="bfcl has no mode 'loud'"):
-        Bfcl(ENVIRONMENTS, "loud")
+def test_functions_are_written_as_the_package_writes_them(truths: dict[str, list[list[str]]]) -> None:
+    """Its python form is the shorter one, and both hold every function."""
+    said = {}
+    for docs in ("json", "python"):
+        asked: list[Knowing] = []
+
+        def player(question: Question, asked: list[Knowing] = asked) -> Knowing:
+            asked.append(Knowing([[] for _ in truths[question.task_id]], calling=False))
+            return asked[-1]
+
+        played(player, "base", tasks=1, docs=docs)
+        said[docs] = asked[0].requests[0].messages[0].content
+    tools = re.findall(r'^        "name": "(\w+)"', said["json"], re.MULTILINE)
+    assert len(tools) > 5
+    assert re.findall(r"^# Function: (\w+)", said["python"], re.MULTILINE) == tools
+    assert len(said["python"]) < 0.6 * len(said["json"])
+
+
+def test_tasks_with_the_same_tools_begin_alike(truths: dict[str, list[list[str]]]) -> None:
+    asked: dict[str, set[str]] = {}
+
+    def player(question: Question) -> Knowing:
+        made = Knowing([[] for _ in truths[question.task_id]], calling=False)
+        made.seen = asked.setdefault(question.alike, set())
+        return made
+
+    played(player, "base", tasks=16)
+    assert all(len(beginnings) == 1 for beginnings in asked.values())
+    assert 1 < len(asked) < 16
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (("loud", "json"), "bfcl has no mode 'loud'"),
+        (("prompt", "yaml"), "bfcl has no docs 'yaml'"),
+        (("calls", "python"), "writes no docs in mode=calls"),
+    ],
+)
+def test_an_unknown_option_is_refused(given: tuple[str, str], sentence: str) -> None:
+    with pytest.raises(Abort, match=sentence):
+        Bfcl(ENVIRONMENTS, *given)

@@ -12,9 +12,9 @@ from data.catalog import Catalog
 from data.results import results_html, stored_results, write_page
 from data.tables import SAMPLES
 from spade.errors import Abort, Retry, Skip, TooLong
-from spade.evaluation import Evaluation, Put, SampleOutcome
+from spade.evaluation import Evaluation, Put, Question, SampleOutcome
 from spade.evaluation_scores import GroupScore, group_scores
-from spade.messages import Request
+from spade.messages import Completion, Request
 from spade.ports import Model
 from spade.published import Published, read_published
 from spade.results import comma_separated, latex, markdown, tables
@@ -97,6 +97,31 @@ def test_a_refused_request_and_a_broken_marker_are_no_zeros(catalog: Catalog) ->
     _, (*_, broken) = run(catalog, RuleModel(adding), SumSuite(broken=[0]))
     assert (broken.measured, broken.score) == (6, pytest.approx(2 / 3))
     assert dict(broken.outcomes)[SampleOutcome.MARKER_ERROR.value] == 2
+
+
+def test_tasks_that_begin_alike_are_taken_one_after_another(catalog: Catalog) -> None:
+    """And others meanwhile: a prompt cache serves the later ones, and nothing else waits."""
+
+    class Alike(SumSuite):
+        async def questions(self, tasks: int | None, seed: int) -> list[Question]:
+            return [replace(q, alike=q.group) for q in await super().questions(tasks, seed)]
+
+    class Watching(RuleModel):
+        def __init__(self) -> None:
+            super().__init__(adding)
+            self.now, self.most = 0, 0
+
+        async def complete(self, request: Request) -> Completion:
+            self.now += 1
+            self.most = max(self.most, self.now)
+            await asyncio.sleep(0)
+            self.now -= 1
+            return await super().complete(request)
+
+    apart, alike = Watching(), Watching()
+    run(Catalog(catalog.folder / "apart"), apart)
+    _, (*_, whole) = run(catalog, alike, Alike())
+    assert (apart.most, alike.most, whole.measured) == (8, 2, 8)
 
 
 def test_a_reply_cut_at_the_token_limit_is_named_so(catalog: Catalog) -> None:

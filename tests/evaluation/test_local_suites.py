@@ -228,7 +228,10 @@ Making = Callable[[Place], Suite]
         ("gpqa-diamond", r"Put there gpqa_diamond.csv as its authors publish it"),
         ("livecodebench", r"Put there test6.jsonl of livecodebench/code_generation_lite"),
         ("tau2", "no result file .none was named.. Install it from its repository"),
-        ("acebench", "ACEBench-Agent cannot be evaluated from here"),
+        (
+            "acebench",
+            r"no data_agent_multi_step_score.json in .no folder was named.\. Run generate.py and eval_main",
+        ),
         ("held-out", "no accepted environment is held out with share=0.1"),
         ("held-out:share=many", "share=many is no number"),
         ("held-out:share=2", "held-out has no share"),

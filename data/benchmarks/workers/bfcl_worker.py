@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 from uuid import uuid4
 
+from bfcl_eval.constants.default_prompts import DEFAULT_SYSTEM_PROMPT_FORMAT
 from bfcl_eval.constants.enums import ModelStyle
 from bfcl_eval.constants.type_mappings import GORILLA_TO_OPENAPI
 from bfcl_eval.eval_checker.multi_turn_eval import multi_turn_utils
@@ -19,18 +20,23 @@ from bfcl_eval.model_handler.utils import (
     convert_to_tool,
     default_decode_execute_prompting,
     format_execution_results_prompting,
-    system_prompt_pre_processing_chat_model,
+    formulate_system_prompt,
 )
 from bfcl_eval.utils import load_dataset_entry, load_ground_truth_entry
 from serving import ask, serve, version_of
 
 CATEGORIES = ("base", "miss_func", "miss_param", "long_context")
+DOCS = "func_doc_fmt="
+"""The part of the package's prompt format that says how functions are written down: json, python or xml."""
 
 
 class Handler(BaseHandler):
     """A provider that is us: `inference_multi_turn_FC` or `inference_multi_turn_prompting` of the base class drives it.
 
-    What it adds to the messages is what the package's handler for OpenAI's chat completions adds."""
+    What it adds to the messages is what the package's handler for OpenAI's chat completions adds. `docs` is the way in
+    which the package writes functions down in its system prompt; json is its default."""
+
+    docs = "json"
 
     def _query_prompting(self, inference_data: dict[str, Any]) -> tuple[Any, float]:
         return ask({"messages": inference_data["message"]}), 0.0
@@ -42,10 +48,9 @@ class Handler(BaseHandler):
         return convert_to_function_call(result) if self.is_fc_model else default_decode_execute_prompting(result)
 
     def _pre_query_processing_prompting(self, test_entry: dict[str, Any]) -> dict[str, Any]:
-        first = test_entry["question"][0]
-        test_entry["question"][0] = system_prompt_pre_processing_chat_model(
-            first, test_entry["function"], test_entry["id"]
-        )
+        form = DEFAULT_SYSTEM_PROMPT_FORMAT.replace(f"{DOCS}json", f"{DOCS}{self.docs}")
+        system = {"role": "system", "content": formulate_system_prompt(form, test_entry["function"])}
+        test_entry["question"][0].insert(0, system)  # no multi-turn task brings a system message of its own
         return {"message": []}
 
     def _pre_query_processing_FC(self, inference_data: dict[str, Any], test_entry: dict[str, Any]) -> dict[str, Any]:
@@ -118,10 +123,14 @@ def entries(category: str) -> dict[str, tuple[str, str]]:
 
 
 def hello() -> dict[str, Any]:
-    return {
-        "version": version_of("bfcl-eval"),
-        "tasks": {category: list(entries(category)) for category in CATEGORIES},
+    """The version; by category each task's id with the names of its tools' classes, which its prompt begins with."""
+    tasks = {
+        category: {
+            name: " ".join(json.loads(task)["involved_classes"]) for name, (task, _) in entries(category).items()
+        }
+        for category in CATEGORIES
     }
+    return {"version": version_of("bfcl-eval"), "tasks": tasks}
 
 
 def text(category: str, task_id: str) -> str:
@@ -130,10 +139,11 @@ def text(category: str, task_id: str) -> str:
     return "\n".join(message["content"] for turn in task["question"] for message in turn)
 
 
-def attempt(category: str, task_id: str, calling: bool) -> dict[str, Any]:
+def attempt(category: str, task_id: str, calling: bool, docs: str) -> dict[str, Any]:
     """Hold the conversation with whoever answers `ask`, then check it."""
     task = json.loads(entries(category)[task_id][0])
     handler = Handler("spade", 0.0, f"spade_{uuid4().hex}", is_fc_model=calling)
+    handler.docs = docs
     result, _ = handler.inference(task, include_input_log=False, exclude_state_log=True)
     return check(category, task_id, result, calling)
 
