@@ -1,6 +1,7 @@
 """Stored batches in other trainers' forms: the same tokens, log-probabilities and advantages, or a refusal."""
 
 import json
+import math
 import subprocess
 import sys
 from dataclasses import replace
@@ -65,15 +66,19 @@ def test_guided_records_and_other_temperatures_are_refused(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-def test_verl_reads_the_batch_and_takes_a_step_with_it(tmp_path: Path) -> None:
+def test_verl_reads_the_batch_and_its_loss_is_the_methods(tmp_path: Path) -> None:
+    """verl's worker wants a GPU; its `DataProto` and its policy loss do not."""
     python = str(made("verl"))
     samples = plain()
     batch = write_batch(batch_of(samples), tmp_path)
 
     ended = run(python, "with_verl.py", "unused", batch, "--proto", tmp_path / "proto")
     assert ended.returncode == 0, ended.stderr
-    read = subprocess.run([python, "-c", _READ, str(tmp_path / "proto")], capture_output=True, text=True, check=True)
-    rows: list[dict[str, Any]] = json.loads(read.stdout.splitlines()[-1])
+    read = subprocess.run([python, "-c", _READ, str(tmp_path / "proto")], capture_output=True, text=True)
+    assert read.returncode == 0, read.stderr
+    found = json.loads(read.stdout.splitlines()[-1])
+    rows: list[dict[str, Any]] = found["rows"]
+    assert found["loss"] == pytest.approx(clipped_loss(samples, found["logprobs"]), rel=1e-5)
     for sample, row in zip(samples, rows, strict=True):
         assert row["ids"] == list(sample.ids[: sample.at[-1] + 1])
         assert row["trained"] == [sample.ids[at] for at in sample.at]
@@ -81,10 +86,32 @@ def test_verl_reads_the_batch_and_takes_a_step_with_it(tmp_path: Path) -> None:
         assert row["advantages"] == pytest.approx([sample.advantage] * len(sample.at), abs=1e-6)
 
 
+def clipped_loss(samples: list[Sample], current: list[list[float]]) -> float:
+    """The mean over all trained tokens of -min(ratio x advantage, clipped ratio x advantage) (docs/learning.md)."""
+    gains = []
+    for sample, values in zip(samples, current, strict=True):
+        for before, now in zip(sample.logprobs, values, strict=True):
+            ratio = math.exp(now - before)
+            gains.append(min(ratio * sample.advantage, min(max(ratio, 0.8), 1.28) * sample.advantage))
+    return -sum(gains) / len(gains)
+
+
 _READ = """
 import json, sys
+import torch
 from verl import DataProto
+from verl.trainer.ppo.core_algos import compute_policy_loss_vanilla
+from verl.workers.config import ActorConfig
 found = DataProto.load_from_disk(sys.argv[1]).batch
+mask = found["response_mask"].bool()
+torch.manual_seed(0)
+current = (found["old_log_probs"] + 0.4 * torch.randn(mask.shape)) * mask
+clips = {"clip_ratio": 0.2, "clip_ratio_low": 0.2, "clip_ratio_high": 0.28, "clip_ratio_c": 1e9}
+config = ActorConfig(strategy="fsdp2", rollout_n=1, ppo_micro_batch_size_per_gpu=1, **clips)
+loss, _ = compute_policy_loss_vanilla(
+    found["old_log_probs"], current, found["advantages"], mask.float(), "token-mean", config
+)
+logprobs = [row[where].tolist() for row, where in zip(current, mask)]
 rows = []
 for n in range(len(found)):
     row, mask = found[n], found[n]["response_mask"].bool()
@@ -94,5 +121,5 @@ for n in range(len(found)):
         "logprobs": row["old_log_probs"][mask].tolist(),
         "advantages": row["advantages"][mask].tolist(),
     })
-print(json.dumps(rows))
+print(json.dumps({"rows": rows, "loss": float(loss), "logprobs": logprobs}))
 """

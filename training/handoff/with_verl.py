@@ -5,7 +5,8 @@
 
 MODEL is a transformers folder, BATCH a folder under var/batches. Tokens, log-probabilities and advantages are the
 batch's; what the world said in between is masked. Each process takes its share of the rows; loss and clips are the
-method's in verl's names. Guided records are refused: verl has no notion of what a guide left to choose from.
+method's in verl's names. verl's worker runs on GPUs only. Guided records are refused: verl has no notion of what a
+guide left to choose from.
 """
 
 import argparse
@@ -57,7 +58,7 @@ def proto_of(rows: list[dict[str, Any]], pad: int) -> DataProto:
 
 def worker_of(args: argparse.Namespace, count: int, world: int) -> TrainingWorker:
     """verl's worker over this process's part of the model, with the method's loss."""
-    clips = {"clip_ratio": 0.2, "clip_ratio_low": 0.2, "clip_ratio_high": 0.28}
+    clips = {"clip_ratio": 0.2, "clip_ratio_low": 0.2, "clip_ratio_high": 0.28, "clip_ratio_c": 1e9}
     actor = ActorConfig(
         strategy="fsdp2",
         loss_agg_mode="token-mean",

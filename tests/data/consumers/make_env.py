@@ -14,7 +14,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "datasets": ("datasets>=4.7,<5",),
     "gymnasium": ("gymnasium>=1.2,<2",),
     "trl": ("trl==1.16.0", "torch==2.13.0", "transformers==5.24.0", "datasets==5.2.0", "jmespath"),
-    "verl": ("verl==0.9.1", "torch==2.13.0"),
+    "verl": ("verl==0.9.1", "torch==2.13.0", "uvicorn", "fastapi", "cachetools", "pyzmq"),
     "verifiers": ("verifiers==0.4.0", "uv"),
     "openenv": ("openenv==0.10.0", "websockets"),
     "harbor": ("harbor==0.26.0",),
