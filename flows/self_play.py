@@ -31,6 +31,7 @@ from tasks.scoring import score_and_remember
 from tasks.showing import show_environment
 from tasks.together import together
 from tasks.tracing import about
+from training.batches import Batch
 
 if TYPE_CHECKING:
     from inference.in_process.engine import TorchEngine
@@ -109,20 +110,46 @@ async def learn_cycle(parts: Parts, school: School, engine: "TorchEngine", cycle
     made = [m for m in await together(*(_designed(factory, slot) for slot in slots)) if m is not None]
     hinted = _audited(parts, cycle, made)
     made += replayed_slots(factory, replays)
+    waiting: Batch | None = None
     for round_ in range(settings.rounds):
-        await _play_round(factory, made, hinted, round_)
-        finished = None
-        if round_ == settings.rounds - 1:
-            for slot, environment, written in made:
-                await score_and_remember(factory, slot, environment, written)
-                if slot.index < FIRST_INDEX:
-                    await show_environment(factory.progress, environment.env_id)
+        await _played(factory, made, hinted, round_, school, waiting)
+        if waiting is not None:  # not earlier: an episode is played by one version of the weights
+            swap(school, engine, waiting.samples[:PROBED])
+        waiting, finished, last = None, None, round_ == settings.rounds - 1
+        if last:
+            await _scored(factory, made)
             finished = finished_of(factory.progress)
         if (cycle.cycle_id, round_) not in school.trained:
             batch = batch_for(school, cycle.cycle_id, round_, factory.progress.all_episodes(), finished)
-            await learn(school, batch)
-            swap(school, engine, batch.samples[:PROBED])
+            if parts.settings.training.overlap and not last:
+                waiting = batch
+            else:
+                await learn(school, batch)
+                swap(school, engine, batch.samples[:PROBED])
     return await close_cycle(factory, started)
+
+
+async def _played(
+    factory: Factory,
+    made: list[tuple[Slot, Environment, Hint | None]],
+    hinted: frozenset[str],
+    round_: int,
+    school: School,
+    waiting: Batch | None,
+) -> None:
+    """A round is played; where a batch waits, the update on it is made meanwhile."""
+    playing = _play_round(factory, made, hinted, round_)
+    if waiting is None:
+        await playing
+    else:
+        await together(playing, learn(school, waiting))
+
+
+async def _scored(factory: Factory, made: list[tuple[Slot, Environment, Hint | None]]) -> None:
+    for slot, environment, written in made:
+        await score_and_remember(factory, slot, environment, written)
+        if slot.index < FIRST_INDEX:
+            await show_environment(factory.progress, environment.env_id)
 
 
 def swap(school: School, engine: "TorchEngine", samples: Any) -> None:

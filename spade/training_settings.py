@@ -89,6 +89,8 @@ class TrainingSettings(Settings):
     """Longer samples are skipped and counted."""
     micro_tokens: PositiveInt = 8192
     """Tokens in one forward and backward pass; what bounds memory."""
+    overlap: bool = False
+    """Update on one round while the next is played, by weights that are then one update old. Within a cycle only."""
     keep: PositiveInt = 3
     """Latest checkpoints that stay; every `keep_every`-th stays as well."""
     keep_every: NonNegativeInt = 0

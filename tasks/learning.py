@@ -98,7 +98,7 @@ def batch_for(
 ) -> Batch:
     """One round's plays, and the cycle's designs when its plays are all in. Raises `Abort` for unusable records."""
     own = [e for e in episodes if e.asked.cycle_id == cycle_id and e.asked.round == round_]
-    agent = agent_part(own, school.settings.agent.sampling.record(), school.limits)
+    agent = agent_part(own, school.settings.agent.sampling.record(), school.limits, school.weights)
     designer = None
     if finished is not None:
         designs = designed(school, cycle_id, finished)

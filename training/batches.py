@@ -66,8 +66,11 @@ class Designed:
     reward: float | None
 
 
-def agent_part(episodes: Iterable[Episode], sampling: Sampling, limits: Limits) -> tuple[list[Sample], RoleReport]:
-    """The agent's samples of one or more rounds."""
+def agent_part(
+    episodes: Iterable[Episode], sampling: Sampling, limits: Limits, weights: str = ""
+) -> tuple[list[Sample], RoleReport]:
+    """The agent's samples of one or more rounds. Plays by others than `weights`, which are to be trained, are late;
+    none are when it is empty."""
     groups: dict[str, list[Episode]] = defaultdict(list)
     for episode in episodes:
         if episode.asked.arm is Arm.PLAIN and episode.return_ is not None:
@@ -82,7 +85,8 @@ def agent_part(episodes: Iterable[Episode], sampling: Sampling, limits: Limits) 
             flat += 1
             continue
         for episode, advantage in zip(members, advantages, strict=True):
-            origin = Origin(Role.AGENT, name, episode.episode_id, episode.weights, episode.asked.env_id)
+            late = bool(weights) and episode.weights != weights
+            origin = Origin(Role.AGENT, name, episode.episode_id, episode.weights, episode.asked.env_id, late)
             made = samples_of(origin, [(t.tokens, t.guided) for t in episode.turns], sampling, limits)
             _take(made, advantage, samples, skipped)
     records = sum(len(members) for members in groups.values())

@@ -52,6 +52,24 @@ def learned(tmp_path_factory: pytest.TempPathFactory, base: Path, prefect_server
     return home
 
 
+def test_an_update_may_be_made_while_the_next_round_is_played(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then plays are one update old, say so in their batch, and each update still follows from the one before."""
+    monkeypatch.setenv("SPADE_TRAINING__OVERLAP", "true")
+    given: dict[str, Any] = {"base": f"path:{base}", "home": str(tmp_path), "slots": 3, "plays": 6, "rounds": 3}
+    asyncio.run(self_play(profile="starter", cycles=1, **given))
+    first, second, third = Checkpoints(tmp_path / "checkpoints").all()
+    catalog = Catalog(tmp_path)
+
+    played = {e.asked.round: e.weights for e in catalog.episodes(arm="plain") if e.turns}
+    assert played == {0: "scratch@start", 1: "scratch@start", 2: first.record.checkpoint_id}
+    assert [second.record.parent, third.record.parent] == [first.record.checkpoint_id, second.record.checkpoint_id]
+    for record in catalog.query("select * from train_batches"):
+        samples = read_batch(tmp_path / "batches" / record["batch_id"]).samples
+        assert {s.late for s in samples if s.role == "agent"} <= {record["round"] > 0}
+
+
 def walked(node: Node) -> set[str]:
     return {node.kind}.union(*(walked(n) for n in node.neighbours))
 

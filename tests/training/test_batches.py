@@ -42,6 +42,17 @@ def designed(number: int, reward: float | None, skill: str = "optimization", tok
     return Designed(attempt, skill, "cycle-1", reward)
 
 
+def test_plays_of_older_weights_are_late(tmp_path: Path) -> None:
+    """Late samples are compared with the policy at the start of the update, and the gap goes into their weight."""
+    episodes = [replace(episode(i, float(i % 2)), weights="w1" if i < 2 else "w2") for i in range(4)]
+
+    def late(weights: str) -> list[bool]:
+        return [s.late for s in agent_part(episodes, PLAIN_DRAW, LIMITS, weights)[0]]
+
+    assert late("w2") == [True, True, False, False]
+    assert late("") == [False] * 4
+
+
 def test_a_group_is_the_plain_plays_of_one_environment_in_one_round() -> None:
     """Returns 1, 0, 0, 1 have mean 0.5 and population std 0.5, so advantages of +1 and -1; other rounds are apart."""
     episodes = [episode(i, v) for i, v in enumerate((1.0, 0.0, 0.0, 1.0))]
