@@ -18,9 +18,10 @@ def cluster_of_last(vectors: npt.NDArray[np.float32]) -> list[int]:
         return []
     from sklearn.cluster import HDBSCAN
 
-    clusters = HDBSCAN(
-        min_cluster_size=FEWEST, cluster_selection_epsilon=REACH, allow_single_cluster=True, copy=True
-    ).fit_predict(vectors)
+    # the tree is cut at REACH here: `cluster_selection_epsilon` fails for some vectors with numpy 2.4, and a cluster
+    # that it leaves whole may reach further
+    tree = HDBSCAN(min_cluster_size=FEWEST, allow_single_cluster=True, copy=True).fit(vectors)
+    clusters = tree.dbscan_clustering(REACH, FEWEST)
     if clusters[-1] < 0:
         return []
     near = vectors[:-1] @ vectors[-1]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from data.catalog import Catalog
-from data.clusters import cluster_of_last
+from data.clusters import REACH, cluster_of_last
 from data.embedding import HashedEmbedder
 from data.known import WINDOW, Known
 from data.memory import VectorMemory
@@ -72,6 +72,21 @@ def test_one_maze_many_times_is_a_cluster_and_different_things_are_none() -> Non
     assert cluster_of_last(np.concatenate([vectors, vectors[5:6]])) in ([], [5])
     assert cluster_of_last(vectors[:24]) == []
     assert cluster_of_last(vectors[24:]) != [], "nothing but one maze"
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_nothing_beyond_reach_is_of_one_cluster_however_things_lie(seed: int) -> None:
+    """scikit-learn 1.9 with numpy 2.4 fails on two of these when it looks for the reach itself."""
+    random = np.random.default_rng(seed)
+    centres = random.normal(size=(1 + seed % 5, 8))
+    vectors = centres[random.integers(0, len(centres), 60)] + random.uniform(0.1, 0.9) * random.normal(size=(60, 8))
+    vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+
+    near = cluster_of_last(vectors)
+
+    held = vectors[[59, *near]]
+    distances = np.linalg.norm(held[:, None] - held[None], axis=-1) + 9 * np.eye(len(held))
+    assert not near or float(distances.min(axis=1).max()) <= REACH + 1e-6
 
 
 @pytest.fixture
