@@ -58,13 +58,11 @@ def validate(kind: str, facts: Mapping[str, Sequence[Any]]) -> Validation:
 
     frame = pd.DataFrame(dict(facts))
     expectations = [ExpectationConfiguration(type=e.type, kwargs=_arguments(e)).to_domain_obj() for e in SUITES[kind]]
-    suite = context.suites.add(gx.ExpectationSuite(name=kind, expectations=list(expectations)))
+    suite = gx.ExpectationSuite(name=kind, expectations=list(expectations))
     asset = context.data_sources.add_pandas("rows").add_dataframe_asset("rows")
-    batch = asset.add_batch_definition_whole_dataframe("all")
-    definition = context.validation_definitions.add(gx.ValidationDefinition(name=kind, data=batch, suite=suite))
-    result = definition.run(
-        batch_parameters={"dataframe": frame},
-        result_format={"result_format": "COMPLETE", "unexpected_index_column_names": ["row_id"]},
+    batch = asset.add_batch_definition_whole_dataframe("all").get_batch({"dataframe": frame})
+    result = batch.validate(
+        suite, result_format={"result_format": "COMPLETE", "unexpected_index_column_names": ["row_id"]}
     )
     return Validation(kind, len(frame), tuple(_check(r.to_json_dict()) for r in result.results))
 

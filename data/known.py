@@ -1,5 +1,6 @@
 """What is in the pool already, as the pool gates ask: structure, code, meaning, and what was accepted of late."""
 
+import asyncio
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -43,7 +44,7 @@ class Known:
         self.cycles: dict[str, str] = {}
         """The cycle of each environment."""
         self._memory, self._catalog = memory, catalog
-        self._code = NearCode(self._code_of)
+        self._code = NearCode(self._codes_of)
         self._latest: deque[Latest] = deque(maxlen=WINDOW)
 
     @classmethod
@@ -60,13 +61,13 @@ class Known:
         known._latest.extend(Latest(env_id, cycles[env_id], vectors[env_id]) for env_id in newest if env_id in texts)
         return known
 
-    def add(self, environment: Environment, cycle_id: str) -> None:
-        """An environment was accepted and stored."""
+    async def add(self, environment: Environment, cycle_id: str) -> None:
+        """An environment was accepted. Known at once, so that a twin of another slot meets it; then stored."""
         mark = _mark(environment)
-        self._catalog.append("code_marks", [mark])
-        self._index(mark)
+        self._index(mark, environment.code)
         self.cycles[environment.env_id] = cycle_id
         self._latest.append(Latest(environment.env_id, cycle_id, self._vector(environment)))
+        await asyncio.to_thread(self._catalog.append, "code_marks", [mark])
 
     def pool(self, environment: Environment, cycle_id: str, settings: MemorySettings, slots: int) -> Pool:
         """What the pool gates need to know to judge a candidate for a cycle of `slots` environments."""
@@ -89,9 +90,9 @@ class Known:
         """Vectors of the latest accepted environments."""
         return [latest.vector for latest in self._latest]
 
-    def _index(self, mark: CodeMark) -> None:
+    def _index(self, mark: CodeMark, code: str = "") -> None:
         self.structures[mark.structure] = mark.env_id
-        self._code.add(mark.env_id, mark.sketch)
+        self._code.add(mark.env_id, mark.sketch, code)
 
     def _vector(self, environment: Environment) -> Vectors:
         vector: Vectors = self._memory.embedder.embed([description(environment)])[0]
@@ -110,9 +111,8 @@ class Known:
         vectors = np.stack([*(x.vector for x in held), vector]) if held else np.empty((0, 0), np.float32)
         return (held[i].env_id for i in cluster_of_last(vectors) if held[i].cycle_id == cycle_id)
 
-    def _code_of(self, env_id: str) -> str:
-        found = self._catalog.environments(env_id=env_id)
-        return found[0].code if found else ""
+    def _codes_of(self, env_ids: Sequence[str]) -> dict[str, str]:
+        return {e.env_id: e.code for e in self._catalog.environments(env_id=list(env_ids))}
 
 
 def _mark(environment: Environment) -> CodeMark:

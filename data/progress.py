@@ -1,8 +1,9 @@
 """What is stored of one cycle, at hand in memory: progress is what the catalog holds, so a killed run can go on."""
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Self
+from typing import Any, Self
 
 from data.catalog import Catalog
 from spade.attempts import Attempt, Prompt
@@ -84,34 +85,38 @@ class CycleProgress:
     def scores(self) -> list[Score]:
         return list(self._scores.values())
 
-    def keep_prompt(self, prompt: Prompt) -> None:
+    async def keep_prompt(self, prompt: Prompt) -> None:
         if prompt.prompt_id not in self._prompts:
-            self.catalog.append("prompts", [prompt])
+            await self._append("prompts", [prompt])
             self._prompts.add(prompt.prompt_id)
 
-    def keep_attempt(self, attempt: Attempt) -> None:
-        self.catalog.append("attempts", [attempt])
+    async def keep_attempt(self, attempt: Attempt) -> None:
+        await self._append("attempts", [attempt])
         self._attempts[attempt.slot_id].append(attempt)
 
-    def keep_environment(self, environment: Environment) -> None:
-        self.catalog.append("environments", [environment])
+    async def keep_environment(self, environment: Environment) -> None:
+        await self._append("environments", [environment])
         self._environments[environment.env_id] = environment
 
-    def keep_hint(self, hint: Hint) -> None:
-        self.catalog.append("hints", [hint])
+    async def keep_hint(self, hint: Hint) -> None:
+        await self._append("hints", [hint])
         self._hints[hint.env_id].append(hint)
 
-    def keep_episodes(self, episodes: Sequence[Episode]) -> None:
-        self.catalog.append("episodes", episodes)
+    async def keep_episodes(self, episodes: Sequence[Episode]) -> None:
+        await self._append("episodes", episodes)
         for episode in episodes:
             self._episodes[episode.asked.env_id][episode.episode_id] = episode
 
-    def keep_score(self, score: Score) -> None:
-        self.catalog.append("scores", [score])
+    async def keep_score(self, score: Score) -> None:
+        await self._append("scores", [score])
         self._scores[score.env_id] = score
 
-    def keep_decisions(self, decisions: Sequence[Decision]) -> None:
-        self.catalog.append("decisions", decisions)
+    async def keep_decisions(self, decisions: Sequence[Decision]) -> None:
+        await self._append("decisions", decisions)
+
+    async def _append(self, table: str, records: Sequence[Any]) -> None:
+        """In a thread: the loop plays on while the disk is waited for."""
+        await asyncio.to_thread(self.catalog.append, table, records)
 
     def records(self) -> CycleRecords:
         """Everything stored of the cycle, for its summary."""
@@ -126,5 +131,5 @@ class CycleProgress:
             skills=len({self._environments[env_id].skill for env_id in accepted}),
         )
 
-    def keep_summary(self, summary: CycleSummary) -> None:
-        self.catalog.append("summaries", [summary])
+    async def keep_summary(self, summary: CycleSummary) -> None:
+        await self._append("summaries", [summary])

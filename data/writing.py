@@ -39,8 +39,9 @@ def folder_made(folder: Path) -> None:
 
 
 @contextmanager
-def written(path: Path, prefix: str = ".tmp-") -> Iterator[BinaryIO]:
-    """A file to write into that becomes `path` when the block ends well and vanishes when it does not.
+def written(path: Path, prefix: str = ".tmp-", *, flushed: bool = True) -> Iterator[BinaryIO]:
+    """A file to write into that becomes `path` when the block ends well and vanishes when it does not. What can be
+    made again need not be `flushed` to disk: some milliseconds a file.
 
     Raises `Abort` for a full disk or a folder that cannot be written.
     """
@@ -49,9 +50,11 @@ def written(path: Path, prefix: str = ".tmp-") -> Iterator[BinaryIO]:
         with open(temporary, "xb") as file:
             yield file
             file.flush()
-            os.fsync(file.fileno())
+            if flushed:
+                os.fsync(file.fileno())
         os.replace(temporary, path)
-        flush_folder(path.parent)
+        if flushed:
+            flush_folder(path.parent)
     except OSError as error:
         raise abort_for(error, path) from error
     finally:

@@ -154,7 +154,7 @@ async def close_cycle(factory: Factory, started: float) -> CycleSummary:
         seconds=time.monotonic() - started,
     )
     summary = replace(summary, curriculum=where_it_stands(factory))
-    factory.progress.keep_summary(summary)
+    await factory.progress.keep_summary(summary)
     await show_cycle(factory.progress, summary)
     await show_relatives(factory.progress.catalog, factory.progress.accepted())
     await write_pages(factory)

@@ -67,12 +67,12 @@ def _in_zone(parts: Parts, cycle: Cycle, known: Sequence[Known], count: int, rng
     return draw_in_zone(list(predicted), predicted, most, rng, hard_share=share)
 
 
-def replayed_slots(factory: Factory, replays: Replays) -> list[tuple[Slot, Environment, Hint | None]]:
+async def replayed_slots(factory: Factory, replays: Replays) -> list[tuple[Slot, Environment, Hint | None]]:
     """Each as an environment of the cycle, in a slot that is not stored: nothing was designed for it."""
     cycle = factory.progress.cycle
     made: list[tuple[Slot, Environment, Hint | None]] = []
     for number, environment in enumerate(replays.environments):
-        factory.progress.keep_environment(environment)
+        await factory.progress.keep_environment(environment)
         seed = seed_for(cycle.seed, cycle.cycle_id, "replay", number)
         slot = Slot(cycle.cycle_id, FIRST_INDEX + number, environment.setting, environment.skill, "", seed)
         made.append((slot, environment, None))

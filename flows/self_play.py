@@ -109,7 +109,7 @@ async def learn_cycle(parts: Parts, school: School, engine: "TorchEngine", cycle
     factory.watcher.saw("cycle", cycle.cycle_id, number=cycle.number, slots=len(slots), plays=settings.plays)
     made = [m for m in await together(*(_designed(factory, slot) for slot in slots)) if m is not None]
     hinted = _audited(parts, cycle, made)
-    made += replayed_slots(factory, replays)
+    made += await replayed_slots(factory, replays)
     waiting: Batch | None = None
     for round_ in range(settings.rounds):
         await _played(factory, made, hinted, round_, school, waiting)

@@ -23,7 +23,7 @@ async def curate(factory: Factory) -> list[Decision]:
     settings = factory.settings.curation
     evidence = gathered(factory.progress.catalog, factory.progress.cycle.cycle_id, episodes, settings, replayed)
     decisions = list(decide(episodes, evidence, settings.rules()))
-    factory.progress.keep_decisions(decisions)
+    await factory.progress.keep_decisions(decisions)
     kept = sum(d.kept for d in decisions if d.pool is Pool.POSITIVE)
     factory.watcher.saw("curated", factory.progress.cycle.cycle_id, kept=kept)
     return decisions

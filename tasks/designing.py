@@ -52,9 +52,9 @@ async def design_environment(factory: Factory, slot: Slot) -> Attempt:
         raise Rejected(attempts[-1].rejected_by, f"all {len(attempts)} attempts of this slot were refused")
     attempt, environment = await _attempt(factory, slot, attempts)
     if attempt.accepted and environment is not None:
-        factory.progress.keep_environment(environment)
-        factory.known.add(environment, slot.cycle_id)
-    factory.progress.keep_attempt(attempt)
+        await factory.known.add(environment, slot.cycle_id)
+        await factory.progress.keep_environment(environment)
+    await factory.progress.keep_attempt(attempt)
     if attempt.rejected_by:
         factory.watcher.saw("refused", slot.slot_id, gate=attempt.rejected_by)
         failed = refusal(attempt)
@@ -68,7 +68,7 @@ async def _attempt(factory: Factory, slot: Slot, earlier: list[Attempt]) -> tupl
     refused = [] if settings.designer.retry == "resample" else [a.completion.text for a in earlier]
     rejected = _rejection(factory, slot, earlier)
     prompt = designer.prompt(slot, factory.document(slot), lessons, rejected, refused)
-    factory.progress.keep_prompt(prompt)
+    await factory.progress.keep_prompt(prompt)
     sampling = settings.designer.sampling.record(seed=(slot.seed + number) % 2**31)
     request = Request(prompt.messages, sampling, Role.DESIGNER, guide=designer.guide(slot, refused))
     completion = await factory.model.complete(request)

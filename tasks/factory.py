@@ -1,7 +1,6 @@
 """The live parts of one run, built at the edge and handed to every task: ports, settings, and what is stored so far."""
 
 import asyncio
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from data.known import Known
@@ -28,25 +27,41 @@ class Nobody:
         return None
 
 
-@dataclass(eq=False)
 class Factory:
-    """One run's parts. Not a record: it holds connections and lives in one event loop.
+    """One run's parts. Not a record: it holds connections and lives in one event loop. Not a dataclass either: Prefect
+    walks through those whenever a task is called, down to each document of the cycle: a quarter of a
+    cycle's processor time, as a profiler had it.
 
     `documents` are those of the cycle by id; `known` is what the pool gates compare with; `plays` bounds how
     many games are open at once: no more than calls, so that a play keeps its prompt cache.
     """
 
-    settings: FactorySettings
-    progress: CycleProgress
-    memory: VectorMemory
-    sandbox: Sandbox
-    model: Model
-    designer: Designer
-    documents: dict[str, Document]
-    known: Known
-    budget: Budget
-    watcher: Watcher = field(default_factory=Nobody)
-    plays: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(64))
+    def __init__(  # noqa: PLR0913 - one argument a part
+        self,
+        *,
+        settings: FactorySettings,
+        progress: CycleProgress,
+        memory: VectorMemory,
+        sandbox: Sandbox,
+        model: Model,
+        designer: Designer,
+        documents: dict[str, Document],
+        known: Known,
+        budget: Budget,
+        watcher: Watcher,
+        plays: asyncio.Semaphore,
+    ) -> None:
+        self.settings = settings
+        self.progress = progress
+        self.memory = memory
+        self.sandbox = sandbox
+        self.model = model
+        self.designer = designer
+        self.documents = documents
+        self.known = known
+        self.budget = budget
+        self.watcher = watcher
+        self.plays = plays
 
     @property
     def limits(self) -> Limits:

@@ -41,7 +41,7 @@ async def write_hint(factory: Factory, slot: Slot, attempt: Attempt, environment
         raise Rejected(tried[-1].rejected_by, f"all {len(tried)} hints were refused")
     judged = await judgement(factory, slot, environment)
     written = await _write(factory, attempt, environment, judged)
-    factory.progress.keep_hint(written)
+    await factory.progress.keep_hint(written)
     if written.rejected_by:
         failed = next(v for v in written.verdicts if v.gate == written.rejected_by)
         raise Rejected(written.rejected_by, failed.message)
@@ -54,7 +54,7 @@ async def _write(factory: Factory, attempt: Attempt, environment: Environment, j
     number = len(tried)
     design = attempt.completion.text
     prompt = designer.hint_prompt(environment, design, _refusal(tried))
-    factory.progress.keep_prompt(prompt)
+    await factory.progress.keep_prompt(prompt)
     sampling = settings.sampling.record(seed=number)
     guide = designer.hint_guide(environment, design)
     completion = await factory.model.complete(Request(prompt.messages, sampling, Role.HINT, guide=guide))

@@ -110,16 +110,16 @@ async def _play_wave(
     try:
         while running:
             done, running = await asyncio.wait(running, timeout=STORE_SECONDS)
-            _store(factory, [finished.result() for finished in done])
+            await _store(factory, [finished.result() for finished in done])
             await tell(len(running))
     finally:
         await _cancel(running)
 
 
-def _store(factory: Factory, episodes: Sequence[Episode]) -> None:
+async def _store(factory: Factory, episodes: Sequence[Episode]) -> None:
     if not episodes:
         return
-    factory.progress.keep_episodes(episodes)
+    await factory.progress.keep_episodes(episodes)
     for episode in episodes:
         asked, ended = episode.asked, {"outcome": episode.outcome.value, "won": episode.won, "detail": episode.detail}
         factory.watcher.saw("episode", asked.env_id, episode=episode.episode_id, arm=asked.arm.value, **ended)

@@ -21,7 +21,7 @@ async def review(factory: Factory, slot: Slot, environment: Environment) -> Verd
 async def review_program(factory: Factory, slot: Slot, environment: Environment) -> Verdict:
     """The judge's verdict; never raises for what the endpoint did, since a judge that fails does not accept."""
     prompt = judge_prompt(environment, factory.document(slot))
-    factory.progress.keep_prompt(prompt)
+    await factory.progress.keep_prompt(prompt)
     sampling = factory.settings.judge.sampling.record(seed=slot.seed)
     try:
         completion = await factory.model.complete(Request(prompt.messages, sampling, Role.JUDGE))

@@ -1,5 +1,7 @@
 """Score and remember one environment, as one Prefect task: cheap rules after expensive plays."""
 
+import asyncio
+
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
@@ -28,6 +30,6 @@ async def score_environment(factory: Factory, environment: Environment, hint: Hi
     scored = score(
         factory.progress.cycle.cycle_id, environment.env_id, factory.progress.episodes(environment.env_id), variant
     )
-    factory.memory.remember(environment, hint, scored)
-    factory.progress.keep_score(scored)
+    await asyncio.to_thread(factory.memory.remember, environment, hint, scored)
+    await factory.progress.keep_score(scored)
     return scored

@@ -98,6 +98,6 @@ def _index(
 
 def _write(path: Path, text: str) -> Path:
     folder_made(path.parent)
-    with written(path) as file:
+    with written(path, flushed=False) as file:
         file.write(text.encode("utf-8"))
     return path

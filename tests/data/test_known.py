@@ -1,5 +1,6 @@
 """The pool knows what was accepted, also what is not scored yet and what another process stored."""
 
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from data.clusters import REACH, cluster_of_last
 from data.embedding import HashedEmbedder
 from data.known import WINDOW, Known
 from data.memory import VectorMemory
-from data.near_code import NearCode, sketch_of
+from data.near_code import CANDIDATES, NearCode, sketch_of
 from data.tables import CODE_MARKS
 from spade.environments import Environment
 from spade.near_code import jaccard, runs
@@ -29,7 +30,7 @@ def environment(code: str, title: str) -> Environment:
 
 
 def indexed(codes: dict[str, str]) -> NearCode:
-    found = NearCode(codes.__getitem__)
+    found = NearCode(lambda env_ids: {env_id: codes[env_id] for env_id in env_ids})
     for env_id, code in codes.items():
         found.add(env_id, sketch_of(code))
     return found
@@ -59,6 +60,35 @@ def test_the_same_game_with_other_numbers_is_near() -> None:
     twin = indexed(codes).nearest("env-new", dial_lock(4, 12))
     assert twin is not None
     assert twin.similarity > MemorySettings().duplicate_code
+
+
+def test_a_twin_that_is_not_stored_yet_is_found_by_its_code() -> None:
+    index = NearCode(lambda _: {})
+    index.add("env-1", sketch_of(CODES["water_jugs"]), CODES["water_jugs"])
+    twin = index.nearest("env-2", CODES["water_jugs"] + "\nEXTRA = 1")
+    assert twin is not None
+    assert twin.env_id == "env-1"
+
+
+def test_among_many_alike_the_nearest_is_found_and_few_programs_are_read() -> None:
+    """A factory that compiles programs from forms has thousands that share most of their code."""
+    codes = {f"env-{n:03}": dial_lock(2 + n % 3, 4 + n % 20) + f"\n\nTABLE = {list(range(3 * n))}" for n in range(120)}
+    read: list[str] = []
+
+    def codes_of(env_ids: Sequence[str]) -> dict[str, str]:
+        read.extend(env_ids)
+        return {env_id: codes[env_id] for env_id in env_ids}
+
+    index = NearCode(codes_of)
+    for env_id, code in codes.items():
+        index.add(env_id, sketch_of(code))
+
+    twin = index.nearest("env-new", codes["env-077"].replace("class ", "class New"))
+
+    assert twin is not None
+    assert (twin.env_id, len(read)) == ("env-077", CANDIDATES)
+    index.nearest("env-new", codes["env-077"].replace("class ", "class New"))
+    assert len(read) == CANDIDATES, "those at hand are not read again"
 
 
 def test_one_maze_many_times_is_a_cluster_and_different_things_are_none() -> None:
@@ -94,11 +124,11 @@ def memory(tmp_path: Path) -> VectorMemory:
     return VectorMemory(tmp_path, HashedEmbedder())
 
 
-def test_what_was_accepted_and_not_scored_yet_is_a_neighbour(memory: VectorMemory, tmp_path: Path) -> None:
+async def test_what_was_accepted_and_not_scored_yet_is_a_neighbour(memory: VectorMemory, tmp_path: Path) -> None:
     """Slots of one cycle are designed side by side: the memory hears of them only when they are scored."""
     known = Known(memory, Catalog(tmp_path))
     first = environment(CODES["water_jugs"], "Two jugs")
-    known.add(first, "cycle-1")
+    await known.add(first, "cycle-1")
 
     pool = known.pool(environment(CODES["ferry_load"], "Two jugs"), "cycle-1", MemorySettings(), slots=8)
 
@@ -109,10 +139,10 @@ def test_what_was_accepted_and_not_scored_yet_is_a_neighbour(memory: VectorMemor
     assert pool.semantic is False
 
 
-def test_six_of_a_kind_fill_a_cycle_and_leave_the_next_one_free(memory: VectorMemory, tmp_path: Path) -> None:
+async def test_six_of_a_kind_fill_a_cycle_and_leave_the_next_one_free(memory: VectorMemory, tmp_path: Path) -> None:
     known = Known(memory, Catalog(tmp_path))
     for number in range(6):
-        known.add(environment(f"class A{number}Env: ...", "The maze of the minotaur"), "cycle-1")
+        await known.add(environment(f"class A{number}Env: ...", "The maze of the minotaur"), "cycle-1")
     again = environment("class BEnv: ...", "The maze of the minotaur")
 
     assert len(known.pool(again, "cycle-1", MemorySettings(), slots=8).cluster) == 6
@@ -135,8 +165,8 @@ def test_another_process_knows_what_is_stored(memory: VectorMemory, tmp_path: Pa
     assert known.window()[0].shape == (512,)
 
 
-def test_the_window_forgets_the_oldest(memory: VectorMemory, tmp_path: Path) -> None:
+async def test_the_window_forgets_the_oldest(memory: VectorMemory, tmp_path: Path) -> None:
     known = Known(memory, Catalog(tmp_path))
     for number in range(WINDOW + 3):
-        known.add(environment(f"class A{number}Env: ...", f"Game {number}"), "cycle-1")
+        await known.add(environment(f"class A{number}Env: ...", f"Game {number}"), "cycle-1")
     assert len(known.window()) == WINDOW
