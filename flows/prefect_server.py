@@ -36,8 +36,22 @@ QUIET = {
 }
 """No telemetry, no advertisements, no log lines through the progress display; logs go to the server and to a file."""
 
-UNUSED_BY_ONE_RUN = ("SCHEDULER", "LATE_RUNS", "FOREMAN", "CANCELLATION_CLEANUP", "PAUSE_EXPIRATIONS", "REPOSSESSOR")
-"""Services that only deployments and workers need; each wakes every few seconds for as long as the run lasts."""
+IN_BATCHES = {
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "100",
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
+}
+"""By default each of a task run's three states is a transaction of its own, on SQLite most of the server's work."""
+
+UNUSED_BY_ONE_RUN = (
+    "SCHEDULER",
+    "LATE_RUNS",
+    "FOREMAN",
+    "CANCELLATION_CLEANUP",
+    "PAUSE_EXPIRATIONS",
+    "REPOSSESSOR",
+    "TRIGGERS",
+)
+"""Services that only deployments, workers and automations need; each wakes every few seconds or for every event."""
 
 
 def prefect_environment(home: Path) -> dict[str, str]:
@@ -104,6 +118,7 @@ def start_server(home: Path, port: int, *, ui: bool, host: str = LOOPBACK) -> su
         "PREFECT_SERVER_UI_API_URL": f"http://{reachable(host)}:{port}/api",
         "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": LEASES_ON_DISK,
         "PREFECT_SERVER_LOGGING_LEVEL": "WARNING",
+        **IN_BATCHES,
     }
     if not ui:
         environment |= {f"PREFECT_SERVER_SERVICES_{name}_ENABLED": "false" for name in UNUSED_BY_ONE_RUN}
