@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from data.benchmarks.registry import Place, Wanted, open_suite
 from data.catalog import Catalog
+from flows.checkpoints import SCHEME, found_checkpoint, open_checkpoint
 from flows.configuring import with_key
 from inference.opening import open_model
 from sandbox.opening import open_sandbox
@@ -43,11 +44,30 @@ async def opened(wanted: Wanted, settings: FactorySettings, catalog: Catalog) ->
         yield suite
 
 
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """The model that is evaluated. A checkpoint has a label and a place on the training axis of its own."""
+
+    model: Model
+    label: str = ""
+    place: int | None = None
+
+    def asked(self, asked: Asked) -> Asked:
+        """What a person wants, with the checkpoint's own label and place where they named none."""
+        place = self.place if asked.place is None else asked.place
+        return replace(asked, label=asked.label or self.label, place=place)
+
+
 @asynccontextmanager
-async def open_evaluated(settings: FactorySettings) -> AsyncIterator[Model]:
-    """The model that is evaluated: an endpoint, or weights on the embedded server."""
+async def open_evaluated(settings: FactorySettings) -> AsyncIterator[Answering]:
+    """An endpoint, weights on the embedded server, or a checkpoint of the training folder in this process."""
+    if settings.model.base_url is None and settings.model.source.startswith(SCHEME):
+        saved = found_checkpoint(settings)
+        engine = open_checkpoint(settings, saved)
+        yield Answering(engine, f"{engine.name}, update {saved.record.update}", saved.record.update)
+        return
     async with open_model(with_key(settings.model), settings.home) as model:
-        yield model
+        yield Answering(model)
 
 
 async def planned(

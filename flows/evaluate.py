@@ -40,15 +40,16 @@ async def evaluate(  # noqa: PLR0913 - a deployment's form has one field a param
 
     Args:
         suites: Suites by name with options, such as reasoning-gym:level=hard (docs/evaluation.md lists all).
-        model: The model's name at the endpoint, or a weights source (package:NAME, path:FILE, hub:REPO/FILE.gguf).
+        model: The model's name at the endpoint, a weights source (package:NAME, path:FILE, hub:REPO/FILE.gguf), or a
+            checkpoint of the training folder (checkpoint:latest, checkpoint:40, an id or a folder).
         base_url: OpenAI-compatible endpoint, such as http://127.0.0.1:8000/v1; the embedded model when empty.
         tasks: Tasks of each group of a suite; all when empty.
         samples: Samples of each task; the suite's own number when empty.
         temperature: Sampling temperature; the suite's own when empty.
         max_tokens: New tokens per reply; the suite's own when empty.
         seed: Seed of tasks and samples; the suite's own when empty.
-        label: What the model is called in tables, such as a checkpoint's name.
-        update: Place of the checkpoint on the training axis, for the plot.
+        label: What the model is called in tables; a checkpoint's own name when empty.
+        update: Place of the checkpoint on the training axis, for the plot; a checkpoint's own when empty.
         context: Context of one sequence on the embedded server, in tokens.
         profile: Settings profile.
         home: Folder of run artifacts; var when empty.
@@ -62,8 +63,9 @@ async def evaluate(  # noqa: PLR0913 - a deployment's form has one field a param
     async with observed(settings) as looking, open_evaluated(settings) as answering:
         for one in each:
             async with opened(one, settings, catalog) as suite:
-                evaluation, questions = await planned(suite, one, asked, (answering.name, answering.weights))
-                bench = Bench(catalog, suite, answering, settings.model.concurrency, looking.watcher)
+                put = (answering.model.name, answering.model.weights)
+                evaluation, questions = await planned(suite, one, answering.asked(asked), put)
+                bench = Bench(catalog, suite, answering.model, settings.model.concurrency, looking.watcher)
                 scores = await evaluate_suite(bench, evaluation, questions)
             looking.watcher.saw("evaluated", one.name, score=scores[-1].score)
             made.append(evaluation.evaluation_id)

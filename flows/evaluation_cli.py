@@ -16,7 +16,8 @@ def evaluate(  # noqa: PLR0913 - one parameter a flag
         list[str], typer.Option(help="A suite with its options, such as reasoning-gym:level=easy; repeat for more.")
     ],
     model: Annotated[
-        str | None, typer.Option(help="Name at the endpoint, or package:NAME, path:FILE, hub:REPO.")
+        str | None,
+        typer.Option(help="Name at the endpoint, package:NAME, path:FILE, hub:REPO, checkpoint:latest|UPDATE|FOLDER."),
     ] = None,
     base_url: Annotated[str | None, typer.Option(help="OpenAI-compatible endpoint, such as a vLLM server.")] = None,
     tasks: Annotated[

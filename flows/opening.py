@@ -3,13 +3,13 @@
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from data.catalog import Catalog
 from data.corpus import Corpus, open_corpus
 from data.known import Known
 from data.memory import VectorMemory, open_memory
 from flows.configuring import with_key
+from flows.dealing import DEALT, open_dealer
 from flows.observing import WATCHER
 from flows.preflight import writable
 from inference.accounts import Ledger, Metered
@@ -17,9 +17,7 @@ from inference.opening import open_model
 from inference.routing import Router, open_router
 from sandbox.opening import open_sandbox
 from spade.blueprints.designer import BlueprintDesigner
-from spade.dealing import PoolDesigner, PoolModel
 from spade.designing import Designer
-from spade.errors import Abort
 from spade.messages import Role
 from spade.ports import Model, Sandbox
 from spade.prompting import CodeDesigner
@@ -43,42 +41,29 @@ class Parts:
     budget: Budget
 
 
-@asynccontextmanager
-async def _playing(settings: FactorySettings) -> AsyncIterator[Model]:
-    """The run's model, with another one for designs and hints where the settings name one."""
-    own = settings.designer.model
-    if settings.designer.mode == "pool":
-        async with open_model(with_key(settings.model), settings.home) as model:
-            yield Router(model, {Role.DESIGNER: [PoolModel(_pool(settings))]})
-        return
+async def _playing(settings: FactorySettings, stack: AsyncExitStack, given: Model | None) -> Model:
+    """The run's model, a given one if there is one; with another for designs and hints where the settings name one."""
+    own = settings.designer.model if settings.designer.mode not in DEALT else None
+    if given is not None and own is None:
+        return given
+    if given is not None and own is not None:
+        other = await stack.enter_async_context(open_model(with_key(own), settings.home))
+        return Router(given, dict.fromkeys((Role.DESIGNER, Role.HINT), (other,)))
     if own is None:
-        async with open_model(with_key(settings.model), settings.home) as model:
-            yield model
-        return
+        return await stack.enter_async_context(open_model(with_key(settings.model), settings.home))
     roles = dict.fromkeys((Role.DESIGNER, Role.HINT), (with_key(own),))
-    async with open_router(with_key(settings.model), roles, settings.home) as router:
-        yield router
+    return await stack.enter_async_context(open_router(with_key(settings.model), roles, settings.home))
 
 
-def _designer(settings: FactorySettings) -> Designer:
+async def _designing(
+    settings: FactorySettings, catalog: Catalog, stack: AsyncExitStack
+) -> tuple[Designer, Model | None]:
+    """Who designs; and who answers its prompts, where no model does."""
     wanted = settings.designer
     if wanted.mode == "blueprint":
-        return BlueprintDesigner(wanted.reach)
+        return BlueprintDesigner(wanted.reach), None
     code = CodeDesigner(settings.hint.max_words, plan=wanted.plan, document_words=wanted.document_words)
-    return PoolDesigner(_pool(settings), code) if wanted.mode == "pool" else code
-
-
-def _pool(settings: FactorySettings) -> list[str]:
-    """The pool's programs by file name. Raises `Abort` where there are fewer than a cycle has slots."""
-    folder = Path(settings.designer.pool).expanduser()
-    programs = [path.read_text("utf-8") for path in sorted(folder.glob("*.py"))] if settings.designer.pool else []
-    if len(programs) < settings.cycle.slots:
-        raise Abort(
-            f"The pool {settings.designer.pool or '(none is named)'} has {len(programs)} programs for "
-            f"{settings.cycle.slots} slots.",
-            "Name a folder of Python files with designer.pool, or plan fewer slots.",
-        )
-    return programs
+    return await open_dealer(settings, catalog, code, stack) if wanted.mode in DEALT else (code, None)
 
 
 @asynccontextmanager
@@ -91,9 +76,10 @@ async def open_parts(settings: FactorySettings, *, model: Model | None = None) -
         corpus = open_corpus(settings.corpus)
         memory = open_memory(settings.memory, settings.home)
         sandbox = await stack.enter_async_context(open_sandbox(settings.sandbox))
-        if model is None:
-            model = await stack.enter_async_context(_playing(settings))
-        designer = _designer(settings)
+        designer, dealer = await _designing(settings, catalog, stack)
+        model = await _playing(settings, stack, model)
+        if dealer is not None:
+            model = Router(model, {Role.DESIGNER: [dealer]})
         ledger, watcher = Ledger(), WATCHER.get()
         budget = Budget(catalog, settings, ledger)
         known = Known.load(memory, catalog)

@@ -19,26 +19,11 @@ from spade.verdicts import Verdict
 _ASKED = re.compile(r"program (\d+) of ")
 
 
-@dataclass(frozen=True)
-class PoolDesigner:
-    """Implements `spade.designing.Designer`: a cycle's slots get different programs, in an order that the cycle's name
-    draws. A program keeps the skill of its slot; its hint is written by the model as for any other."""
+@dataclass(frozen=True, kw_only=True)
+class Dealt:
+    """What designers share that deal programs: the program is read, and its hint written, as for any other."""
 
-    programs: Sequence[str]
     code: CodeDesigner = field(default_factory=CodeDesigner)
-
-    def prompt(
-        self,
-        slot: Slot,
-        document: Document | None,
-        lessons: Lessons,
-        rejected: Rejection | None,
-        refused: Sequence[str] = (),
-    ) -> Prompt:
-        order = list(range(len(self.programs)))
-        rng_for(0, slot.cycle_id, "pool").shuffle(order)
-        text = f"Deal program {order[slot.index % len(order)]} of {len(order)}."
-        return Prompt(Role.DESIGNER, (Message("user", text),), "pool", pool_digest(self.programs))
 
     def guide(self, slot: Slot, refused: Sequence[str] = ()) -> Guide | None:
         return None
@@ -54,6 +39,27 @@ class PoolDesigner:
 
     def read_hint(self, text: str) -> str:
         return self.code.read_hint(text)
+
+
+@dataclass(frozen=True)
+class PoolDesigner(Dealt):
+    """Implements `spade.designing.Designer`: a cycle's slots get different programs, in an order that the cycle's name
+    draws. A program keeps the skill of its slot; its hint is written by the model as for any other."""
+
+    programs: Sequence[str]
+
+    def prompt(
+        self,
+        slot: Slot,
+        document: Document | None,
+        lessons: Lessons,
+        rejected: Rejection | None,
+        refused: Sequence[str] = (),
+    ) -> Prompt:
+        order = list(range(len(self.programs)))
+        rng_for(0, slot.cycle_id, "pool").shuffle(order)
+        text = f"Deal program {order[slot.index % len(order)]} of {len(order)}."
+        return Prompt(Role.DESIGNER, (Message("user", text),), "pool", pool_digest(self.programs))
 
 
 @dataclass(frozen=True)

@@ -95,14 +95,27 @@ class ModelSettings(Settings):
     """Price of a million prompt and completion tokens; cost is unknown when absent."""
 
 
+class WindowSettings(Settings):
+    """How the difficulty of each dealt dataset climbs (mode `reasoning-gym`)."""
+
+    last: PositiveInt = 32
+    """Plays at the highest level that are looked at."""
+    promote: float = Field(0.9, gt=0.0, le=1.0)
+    """Share of them that must be won for the next level to open."""
+    width: PositiveInt = 4
+    """Most levels in the window."""
+
+
 class DesignerSettings(Settings):
     """How environments are written."""
 
-    mode: Literal["code", "blueprint", "pool"] = "code"
+    mode: Literal["code", "blueprint", "pool", "reasoning-gym"] = "code"
     """`code`: the model writes a program. `blueprint`: it fills a guided form that compiles to one. `pool`: programs of
-    a folder are dealt out, cycle after cycle, and gates against repetition do not look."""
+    a folder are dealt out, cycle after cycle, and gates against repetition do not look. `reasoning-gym`: so are
+    questions of that package, within a window of difficulty."""
     pool: str = ""
-    """The folder of the pool: a Python file a program."""
+    """The folder of the pool: a Python file a program, or a pool as it is exported."""
+    window: WindowSettings = WindowSettings()
     reach: Literal["easy", "all"] = "all"
     """Which mechanics and values of blueprints are offered: `easy` ones a model of 100 M parameters can win."""
     plan: bool = True

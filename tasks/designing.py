@@ -96,7 +96,7 @@ async def _verdicts(factory: Factory, slot: Slot, draft: Draft) -> tuple[Verdict
     if draft.environment is None:
         return (draft.problem,) if draft.problem else ()
     judged = (await judgement(factory, slot, draft.environment)).verdicts
-    if first_failure(judged) is None and factory.settings.designer.mode != "pool":
+    if first_failure(judged) is None and factory.settings.designer.mode in ("code", "blueprint"):
         judged += _pool(factory, slot, draft.environment)
     if factory.settings.judge.enabled and first_failure(judged) is None:
         judged += (await review(factory, slot, draft.environment),)

@@ -13,6 +13,7 @@ from spade.experiments import read_experiment
 ABLATIONS = (
     *("no-memory", "no-corpus", "frozen-designer", "frozen-designer-no-memory", "fixed-designer"),
     *("learning-potential", "solve-rate", "two-skills", "fixed-pool"),
+    *("imported-pool", "reasoning-gym-pool"),
 )
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "evaluation.md").read_text("utf-8")

@@ -75,11 +75,11 @@ def test_a_pool_deals_each_program_once_a_cycle() -> None:
 
 
 def test_a_pool_that_is_too_small_is_refused(tmp_path: Path) -> None:
-    from flows.opening import _designer
+    from flows.dealing import pool_of
 
     settings = load_settings("fixed-pool", {"designer": {"pool": str(tmp_path)}})
     with pytest.raises(Abort, match="has 0 programs for 24 slots"):
-        _designer(settings)
+        pool_of(settings)
 
 
 def test_the_runs_of_ablations_are_told_apart() -> None:
