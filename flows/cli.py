@@ -17,7 +17,7 @@ from flows.operations_cli import export, maintain, status, up
 from flows.ratings_cli import ratings
 from flows.review_cli import review
 from flows.sandbox_cli import doctor, sandbox_app
-from flows.training_cli import self_play, train
+from flows.training_cli import pack_checkpoint, self_play, train
 from spade.errors import SpadeError
 
 app = typer.Typer(
@@ -126,6 +126,7 @@ app.command(rich_help_panel=CHECK)(parse)
 app.add_typer(sandbox_app, name="sandbox", rich_help_panel=CHECK)
 app.command("serve-model", rich_help_panel=SERVE)(serve_model)
 app.command("fetch-model", rich_help_panel=SERVE)(fetch_model)
+app.command("pack-checkpoint", rich_help_panel=SERVE)(pack_checkpoint)
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -66,6 +66,40 @@ def self_play(  # noqa: PLR0913 - one parameter a flag
     )
     for summary in made:
         print_summary(Console(), summary)
+
+
+def pack_checkpoint(
+    checkpoint: Annotated[
+        str | None, typer.Argument(help="A checkpoint's id, or how it begins.", show_default="the latest")
+    ] = None,
+    kind: Annotated[
+        Literal["Q8_0", "F16", "F32"], typer.Option("--type", help="What matrices are rounded to.")
+    ] = "Q8_0",
+    like: Annotated[
+        Path | None,
+        typer.Option(help="GGUF file whose tokenizer and metadata it gets.", show_default="the packaged base model's"),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The file to write.", show_default="HOME/models/CHECKPOINT.gguf")
+    ] = None,
+    base: Base = None,
+    home: Home = None,
+) -> None:
+    """Write a checkpoint as a GGUF file, which the embedded server plays: `spade run --model path:FILE`.
+
+    The file is served once and its log-probabilities are compared with the trained ones before it gets its name.
+    """
+    import asyncio
+
+    from flows.configuring import flags_of, load_settings
+    from flows.packing import pack_checkpoint as pack
+    from flows.preflight import writable
+
+    settings = load_settings(None, flags_of(home=str(home) if home else None, training__base=base))
+    writable(settings.home)
+    made = asyncio.run(pack(settings, checkpoint, like, kind, out))
+    print(f"{made.checkpoint_id} is {made.file}; its log-probabilities are the trained ones to {made.gap:.3f} nats.")
+    print(f"Play with it: spade run --model path:{made.file}")
 
 
 def _finished(what: str, profile: str | None, home: Path | None, flow: Any, **parameters: Any) -> list[dict[str, Any]]:

@@ -1,8 +1,9 @@
-"""New weights for a running vLLM server: reloaded in place, or as an adapter; and what it then says of given tokens.
+"""New weights for a running vLLM server, reloaded in place or as an adapter, and what a server says of given tokens.
 
-The server must have been started with VLLM_SERVER_DEV_MODE=1 (for weights) or VLLM_ALLOW_RUNTIME_LORA_UPDATING=True and
---enable-lora (for adapters), and must read the folder: it runs on this machine or shares the disk. Serving stands
-still while weights are swapped, so do it between rounds.
+The vLLM server must have been started with VLLM_SERVER_DEV_MODE=1 (for weights) or
+VLLM_ALLOW_RUNTIME_LORA_UPDATING=True and --enable-lora (for adapters), and must read the folder: it runs on this
+machine or shares the disk. Serving stands still while weights are swapped, so do it between rounds. A llama.cpp server
+gets a new file (`inference.retrained`) and is started again.
 """
 
 import json
@@ -53,6 +54,22 @@ async def served_logprobs(endpoint: Endpoint, ids: Sequence[int], at: Sequence[i
     except (KeyError, IndexError, TypeError, ValueError) as cause:
         raise Abort(
             f"{endpoint.wire.shown} tells no log-probabilities of a prompt.", "The probe needs a vLLM server."
+        ) from cause
+
+
+async def likeliest_next(endpoint: Endpoint, ids: Sequence[int], count: int = 8) -> dict[int, float]:
+    """A llama.cpp server's log-probabilities of the `count` likeliest tokens after `ids`, at temperature 1.
+
+    Raises `Abort` when it does not tell them.
+    """
+    asked = {"prompt": list(ids), "n_predict": 1, "n_probs": count, "temperature": 0.0, "cache_prompt": False}
+    body = await _post(endpoint, f"{endpoint.wire.root}/completion", asked)
+    try:
+        told = body["completion_probabilities"][0]["top_logprobs"]
+        return {int(entry["id"]): float(entry["logprob"]) for entry in told}
+    except (KeyError, IndexError, TypeError, ValueError) as cause:
+        raise Abort(
+            f"{endpoint.wire.shown} tells no log-probabilities.", "This probe needs a llama.cpp server."
         ) from cause
 
 
