@@ -12,11 +12,13 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import httpx
 
-from flows.reasons import STARTED, ended_while_starting
+from flows.guarding import Guarded
+from flows.reasons import STARTED, died_again_and_again, end_at_once, ended_while_starting
 from spade.errors import Abort
 
 START_SECONDS = 90.0
@@ -43,13 +45,7 @@ IN_BATCHES = {
 """By default each of a task run's three states is a transaction of its own, on SQLite most of the server's work."""
 
 UNUSED_BY_ONE_RUN = (
-    "SCHEDULER",
-    "LATE_RUNS",
-    "FOREMAN",
-    "CANCELLATION_CLEANUP",
-    "PAUSE_EXPIRATIONS",
-    "REPOSSESSOR",
-    "TRIGGERS",
+    *("SCHEDULER", "LATE_RUNS", "FOREMAN", "CANCELLATION_CLEANUP", "PAUSE_EXPIRATIONS", "REPOSSESSOR", "TRIGGERS"),
 )
 """Services that only deployments, workers and automations need; each wakes every few seconds or for every event."""
 
@@ -91,14 +87,19 @@ def prefect_server(home: Path) -> Iterator[str]:
         return
     port = free_port()
     address = f"http://127.0.0.1:{port}/api"
-    process = start_server(home, port, ui=False)
+    server = Guarded(partial(start_server, home, port, ui=False), partial(end_at_once, home))
     try:
-        wait_until_healthy(process, address, home)
+        wait_until_healthy(server.process, address, home)
         os.environ["PREFECT_API_URL"] = address
+        server.watch()
         yield address
+    except KeyboardInterrupt:
+        if server.gave_up:
+            raise died_again_and_again(home) from None
+        raise
     finally:
         os.environ.pop("PREFECT_API_URL", None)
-        stop_server(process)
+        server.close(stop_server)
 
 
 def flush_prefect() -> None:

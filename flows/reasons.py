@@ -1,7 +1,9 @@
 """Why Prefect's server failed, in a person's words: what its log and our exceptions say, each with its remedy."""
 
 import errno
+import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -79,6 +81,19 @@ def ended_while_starting(home: Path) -> Abort:
     return Abort(f"The Prefect server ended while starting{': ' if trouble else ''}{trouble}.", remedy)
 
 
+def died_again_and_again(home: Path) -> Abort:
+    """For a run whose server was started again in vain."""
+    return _server_failed(home, "it dies again and again")
+
+
+def end_at_once(home: Path, told: bool) -> None:
+    """End this process with the sentence for a server that is gone, unless that was told, and exit code 2."""
+    if not told:
+        show_cursor = "\x1b[?25h" if sys.stderr.isatty() else ""
+        print(f"{show_cursor}\nspade: {died_again_and_again(home)}", file=sys.stderr, flush=True)
+    os._exit(2)
+
+
 def explained(error: BaseException, home: Path) -> SpadeError | None:
     """The one sentence for what ended a run; None for what nobody foresaw."""
     for cause in _causes(error):
@@ -87,9 +102,13 @@ def explained(error: BaseException, home: Path) -> SpadeError | None:
         if isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT):
             return abort_for(cause, home)
     if any(_of_server(cause) for cause in _causes(error)):
-        trouble, remedy = from_log(home) or ("it does not answer any more", f"Its log is {server_log(home)}.")
-        return Abort(f"Prefect's server failed: {trouble}.", f"{remedy} The same command goes on where this one ended.")
+        return _server_failed(home, "it does not answer any more")
     return None
+
+
+def _server_failed(home: Path, otherwise: str) -> Abort:
+    trouble, remedy = from_log(home) or (otherwise, f"Its log is {server_log(home)}.")
+    return Abort(f"Prefect's server failed: {trouble}.", f"{remedy} The same command goes on where this one ended.")
 
 
 @contextmanager

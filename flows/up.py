@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +14,7 @@ from uuid import UUID
 
 from flows.automations import register_automations
 from flows.deploying import POOL, prefect_file, register
+from flows.guarding import Deaths
 from flows.prefect_server import (
     LOOPBACK,
     is_free,
@@ -63,7 +63,7 @@ class Standing:
     tell: Callable[[str], None] = print
     _server: "subprocess.Popen[bytes] | None" = None
     _worker: "subprocess.Popen[bytes] | None" = None
-    _deaths: deque[float] = field(default_factory=deque)
+    _deaths: Deaths = field(default_factory=lambda: Deaths(MOST_DEATHS, DEATHS_WITHIN))
 
     @property
     def address(self) -> str:
@@ -134,11 +134,7 @@ class Standing:
             self._start_worker()
 
     def _died(self, what: str, log: str) -> None:
-        now = time.monotonic()
-        self._deaths.append(now)
-        while self._deaths and now - self._deaths[0] > DEATHS_WITHIN:
-            self._deaths.popleft()
-        if len(self._deaths) > MOST_DEATHS:
+        if self._deaths.one_more():
             raise Abort(f"The {what} dies again and again.", f"See {self.home / 'logs' / log}.")
         self.tell(f"The {what} died and is started again.")
 

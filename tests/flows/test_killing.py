@@ -1,6 +1,7 @@
 """Kill -9 in the middle and run again: the cycle is finished, no episode lost or made twice, no process left."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import sys
@@ -113,6 +114,52 @@ async def test_a_killed_run_is_finished_by_the_next_one(tmp_path: Path, chats: i
     rows = catalog.query("select count(*) as n, count(distinct slot_id || number) as d from attempts")[0]
     assert rows["n"] == rows["d"]
     catalog.close()
+
+
+def own_server(run: int) -> int:
+    """The Prefect server that a run started."""
+    words = f" {run} server start"
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            said = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+        except OSError:
+            continue
+        if words in said:
+            return int(entry.name)
+    raise AssertionError("the run has no server")
+
+
+async def test_a_run_outlives_the_death_of_its_server(tmp_path: Path) -> None:
+    async with FakeEndpoint(FactoryEndpoint(pause=0.3)) as fake:
+        run = await started(tmp_path, fake.base_url)
+        await until_chats(fake, 10, run)
+        killed = time.monotonic()
+        os.killpg(own_server(run.pid), signal.SIGKILL)
+        output, _ = await asyncio.wait_for(run.communicate(), 300)
+
+    print(f"finished {time.monotonic() - killed:.1f} s after the kill")
+    assert run.returncode == 0, output.decode()
+    assert len(stored_episodes(tmp_path)) == 2 * SLOTS * PLAYS
+    assert "is started again" in (tmp_path / "var" / "logs" / "run.log").read_text()
+    assert left_behind(run.pid) == []
+
+
+async def test_a_server_that_dies_again_and_again_ends_the_run_with_its_reason(tmp_path: Path) -> None:
+    async with FakeEndpoint(FactoryEndpoint(pause=3.0)) as fake:
+        run = await started(tmp_path, fake.base_url)
+        await until_chats(fake, 3, run)
+        killed = time.monotonic()
+        while run.returncode is None and time.monotonic() - killed < 120:
+            with contextlib.suppress(AssertionError, OSError):
+                os.killpg(own_server(run.pid), signal.SIGKILL)
+            await asyncio.sleep(0.1)
+        output, _ = await asyncio.wait_for(run.communicate(), 60)
+
+    print(f"ended {time.monotonic() - killed:.1f} s after the first kill")
+    assert run.returncode == 2, output.decode()
+    assert "Prefect's server failed" in output.decode()
+    assert "The same command goes on" in output.decode()
+    assert "Traceback" not in output.decode()
 
 
 async def test_ctrl_c_stops_within_seconds_and_says_how_to_go_on(tmp_path: Path) -> None:
