@@ -4,7 +4,7 @@ each figure, since the paper gives them in words only."""
 import ast
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import fmean
 
 from spade.attempts import Attempt
@@ -35,8 +35,8 @@ class Quality:
 
 @dataclass(frozen=True)
 class Made:
-    """A run's records: all attempts with the skills of their slots, accepted environments, scores, plain plays. `vendi`
-    is the Vendi score over its `vendi_n` latest environments, None without any."""
+    """A run's records: all attempts, accepted environments, scores, plain plays. `vendi` is the Vendi score over its
+    `vendi_n` latest environments, None without any."""
 
     attempts: Sequence[Attempt] = ()
     environments: Sequence[Environment] = ()
@@ -44,8 +44,6 @@ class Made:
     episodes: Sequence[Episode] = ()
     vendi: float | None = None
     vendi_n: int = 0
-    skills: dict[str, str] = field(default_factory=dict)
-    """Skill by environment id."""
 
 
 def figures(made: Made) -> list[Quality]:
@@ -111,38 +109,6 @@ def turn_tokens(episodes: Sequence[Episode], cycles: Sequence[str]) -> list[Turn
         TurnTokens(cycle, fmean(first) if first else None, fmean(later) if later else None, len(plays))
         for cycle, (first, later, plays) in found.items()
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class SkillFigures:
-    """One skill's environments: how many, their mean plain win rate, regret and share in the band; None unmeasured."""
-
-    skill: str
-    environments: int
-    win_rate: float | None
-    regret: float | None
-    in_band: float | None
-
-
-def by_skill(made: Made) -> list[SkillFigures]:
-    """A line a skill, by name."""
-    scores: dict[str, list[Score]] = defaultdict(list)
-    for score in made.scores:
-        scores[made.skills.get(score.env_id, "unknown")].append(score)
-    return [_skill(name, scores[name]) for name in sorted(scores)]
-
-
-def _skill(name: str, scores: Sequence[Score]) -> SkillFigures:
-    rates = [s.plain.win_rate for s in scores if s.plain.win_rate is not None]
-    regrets = [s.regret for s in scores if s.regret is not None]
-    banded = [BAND[0] <= rate <= BAND[1] for rate in rates]
-    return SkillFigures(
-        name,
-        len({s.env_id for s in scores}),
-        fmean(rates) if rates else None,
-        fmean(regrets) if regrets else None,
-        fmean(banded) if banded else None,
-    )
 
 
 def runs(attempt: Attempt) -> bool:

@@ -7,7 +7,11 @@ from data.catalog import Catalog
 from data.report.cycles import CycleLine
 from data.report.plots import Axis, Chart, Series, chart
 from spade.curriculum import Curriculum
-from spade.quality import Made, Quality, SkillFigures, TurnTokens, by_skill, figures, turn_tokens
+from spade.quality import Made, Quality, TurnTokens, figures, turn_tokens
+from spade.quality_groups import SHOWN, GroupFigures, divided, papers
+from spade.skills import Setting
+from spade.slots import Slot
+from spade.tool_slots import tool_task
 
 LATEST = 200
 
@@ -17,21 +21,38 @@ class QualityPage:
     """What the section shows; `chart` is there when two cycles or more have tokens on record."""
 
     figures: tuple[Quality, ...]
-    skills: tuple[SkillFigures, ...]
+    groups: tuple[tuple[str, tuple[GroupFigures, ...]], ...]
+    """By skill and by domain."""
     chart: Chart | None
+    columns: tuple[str, ...] = SHOWN
+    papers: tuple[str, ...] = tuple(papers())
 
 
 def quality_of(catalog: Catalog, lines: Sequence[CycleLine], stood: Sequence[Curriculum]) -> QualityPage:
     """Over the cycles of one run, in order; `stood` is where its curriculum stood after each of them."""
     cycles = [line.cycle_id for line in lines]
-    made = _made(catalog, cycles, stood)
+    slots = catalog.slots(cycle_id=cycles)
+    made = _made(catalog, cycles, slots, stood)
     said = turn_tokens(made.episodes, cycles)
-    return QualityPage(tuple(figures(made)), tuple(by_skill(made)), _chart(lines, said))
+    skills = divided(made, {slot.slot_id: slot.skill.words for slot in slots})
+    domains = divided(made, _domains(catalog, slots))
+    groups = (("Skill", tuple(skills)), ("Domain", tuple(domains)))
+    return QualityPage(tuple(figures(made)), groups, _chart(lines, said))
 
 
-def _made(catalog: Catalog, cycles: Sequence[str], stood: Sequence[Curriculum]) -> Made:
-    slots = {slot.slot_id: slot for slot in catalog.slots(cycle_id=cycles)}
-    attempts = catalog.attempts(slot_id=list(slots))
+def _domains(catalog: Catalog, slots: Sequence[Slot]) -> dict[str, str]:
+    """The domain of each slot: of tools the one that was drawn for it, of games its document's subject."""
+    subjects = {d.document_id: d.subject for d in catalog.documents(document_id=[s.document_id for s in slots])}
+    return {
+        slot.slot_id: tool_task(slot).domain
+        if slot.setting is Setting.TOOLS
+        else subjects.get(slot.document_id) or "no subject"
+        for slot in slots
+    }
+
+
+def _made(catalog: Catalog, cycles: Sequence[str], slots: Sequence[Slot], stood: Sequence[Curriculum]) -> Made:
+    attempts = catalog.attempts(slot_id=[slot.slot_id for slot in slots])
     accepted = [a.env_id for a in attempts if a.accepted]
     environments = catalog.environments(env_id=accepted)
     share = next((c.vendi_share for c in reversed(stood) if c.vendi_share is not None), None)
@@ -43,7 +64,6 @@ def _made(catalog: Catalog, cycles: Sequence[str], stood: Sequence[Curriculum]) 
         episodes=[e for cycle in cycles for e in catalog.episodes(cycle_id=cycle, arm="plain")],
         vendi=share * count if share is not None else None,
         vendi_n=count,
-        skills={e.env_id: e.skill.words for e in environments},
     )
 
 

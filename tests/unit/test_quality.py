@@ -8,8 +8,7 @@ from spade.attempts import Attempt
 from spade.environments import Environment
 from spade.episodes import Arm
 from spade.messages import Sampling
-from spade.quality import Made, Quality, by_skill, figures, runs, state_variables, turn_tokens
-from spade.scores import score
+from spade.quality import Made, Quality, figures, runs, state_variables, turn_tokens
 from spade.skills import Setting, Skill
 from spade.verdicts import Status, Verdict
 from tests.data.records import episode, said
@@ -85,9 +84,3 @@ def test_tokens_of_first_and_later_turns_by_cycle() -> None:
         ("cycle-0", 4.0, 4.0, 1),
         ("cycle-1", None, None, 0),
     ]
-
-
-def test_skills_have_a_line_each() -> None:
-    plays = [episode(play=n, won=n % 2 == 0) for n in range(4)]
-    (line,) = by_skill(Made(scores=[score("cycle-0", "env-0", plays)], skills={"env-0": "optimization"}))
-    assert (line.skill, line.environments, line.win_rate, line.in_band) == ("optimization", 1, 0.5, 1.0)
