@@ -26,14 +26,13 @@ from inference.opening import open_model
 from sandbox.opening import open_sandbox
 from spade.blueprints import MECHANICS, Blueprint, BlueprintDesigner, blueprint_text
 from spade.blueprints.themes import THEMES
-from spade.designing import MAX_ATTEMPTS, Draft, Rejection
+from spade.designing import MAX_ATTEMPTS, Brief, Draft, Rejection
 from spade.diversity import structural_hash
 from spade.documents import Document
 from spade.environments import Environment
 from spade.episodes import Arm, Asked, Episode, Hinted, ModelPolicy, play
 from spade.gates import judge
 from spade.identity import rng_for, seed_for
-from spade.lessons import Lessons
 from spade.messages import Request, Role
 from spade.ports import Limits, Model, Sandbox
 from spade.prompting import agent_system
@@ -81,9 +80,10 @@ async def designed(bench: Bench, slot: Slot, document: Document) -> tuple[Enviro
     """The slot's accepted environment and the reply behind it."""
     rejected: Rejection | None = None
     for number in range(MAX_ATTEMPTS):
-        prompt = bench.designer.prompt(slot, document, Lessons(), rejected)
+        brief = Brief(slot, document, rejected=rejected)
+        prompt = bench.designer.prompt(brief)
         sampling = bench.settings.designer.sampling.record(seed=(slot.seed + number) % 2**31)
-        request = Request(prompt.messages, sampling, Role.DESIGNER, guide=bench.designer.guide(slot))
+        request = Request(prompt.messages, sampling, Role.DESIGNER, guide=bench.designer.guide(brief))
         reply = (await bench.model.complete(request)).text
         draft = bench.designer.read(reply, slot)
         gate, message = await refused(bench, draft)

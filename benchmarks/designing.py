@@ -28,10 +28,9 @@ from flows.configuring import load_settings
 from inference.opening import open_model
 from sandbox.opening import open_sandbox
 from spade.attempts import Attempt
-from spade.designing import Draft, rejection_of
+from spade.designing import Brief, Draft, rejection_of
 from spade.feedback import worth_telling
 from spade.gates import judge
-from spade.lessons import Lessons
 from spade.messages import Request, Role
 from spade.ports import Limits, Model, Sandbox
 from spade.prompting import CodeDesigner
@@ -63,7 +62,7 @@ async def design(bench: Bench, slot: Slot, document: Any) -> None:
     last = Draft()
     while len(attempts) <= bench.retries:
         rejected = rejection_of(attempts[-1], last) if attempts and worth_telling(attempts) else None
-        prompt = bench.designer.prompt(slot, document, Lessons(), rejected)
+        prompt = bench.designer.prompt(Brief(slot, document, rejected=rejected))
         sampling = bench.settings.designer.sampling.record(seed=(slot.seed + len(attempts)) % 2**31)
         completion = await bench.model.complete(Request(prompt.messages, sampling, Role.DESIGNER))
         last = bench.designer.read(completion.text, slot)

@@ -5,12 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from spade.attempts import Prompt
-from spade.designing import Draft, Rejection
-from spade.documents import Document
+from spade.designing import Brief, Draft
 from spade.environments import Environment
 from spade.errors import Skip
 from spade.identity import digest, rng_for
-from spade.lessons import Lessons
 from spade.messages import Completion, Guide, Message, Request, Role
 from spade.prompting import CodeDesigner
 from spade.slots import Slot
@@ -25,7 +23,7 @@ class Dealt:
 
     code: CodeDesigner = field(default_factory=CodeDesigner)
 
-    def guide(self, slot: Slot, refused: Sequence[str] = ()) -> Guide | None:
+    def guide(self, brief: Brief) -> Guide | None:
         return None
 
     def read(self, text: str, slot: Slot) -> Draft:
@@ -48,15 +46,8 @@ class PoolDesigner(Dealt):
 
     programs: Sequence[str]
 
-    def prompt(
-        self,
-        slot: Slot,
-        document: Document | None,
-        lessons: Lessons,
-        rejected: Rejection | None,
-        refused: Sequence[str] = (),
-    ) -> Prompt:
-        order = list(range(len(self.programs)))
+    def prompt(self, brief: Brief) -> Prompt:
+        slot, order = brief.slot, list(range(len(self.programs)))
         rng_for(0, slot.cycle_id, "pool").shuffle(order)
         text = f"Deal program {order[slot.index % len(order)]} of {len(order)}."
         return Prompt(Role.DESIGNER, (Message("user", text),), "pool", pool_digest(self.programs))

@@ -5,7 +5,7 @@ that compiles to one. Nothing after this module knows which it was.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from spade.attempts import Attempt, Prompt
@@ -43,22 +43,27 @@ class Draft:
     broken: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What a designer is told: the slot, its document, what earlier environments taught, and what the slot's last
+    attempt did wrong. `refused` are the slot's earlier replies, oldest first: a guided designer does not offer them
+    again."""
+
+    slot: Slot
+    document: Document | None = None
+    lessons: Lessons = field(default_factory=Lessons)
+    rejected: Rejection | None = None
+    refused: Sequence[str] = ()
+
+
 class Designer(Protocol):
     """How environments and hints are asked for and read, in one mode."""
 
-    def prompt(
-        self,
-        slot: Slot,
-        document: Document | None,
-        lessons: Lessons,
-        rejected: Rejection | None,
-        refused: Sequence[str] = (),
-    ) -> Prompt:
-        """What the model is asked. `refused` are the slot's earlier replies, oldest first: a guided designer does not
-        offer them again."""
+    def prompt(self, brief: Brief) -> Prompt:
+        """What the model is asked."""
         ...
 
-    def guide(self, slot: Slot, refused: Sequence[str] = ()) -> Guide | None:
+    def guide(self, brief: Brief) -> Guide | None:
         """What a design must look like while it is decoded; None lets the model write freely."""
         ...
 

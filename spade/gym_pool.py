@@ -6,11 +6,9 @@ from dataclasses import dataclass, field, replace
 
 from spade.attempts import Prompt
 from spade.dealing import Dealt
-from spade.designing import Draft, Rejection
-from spade.documents import Document
+from spade.designing import Brief, Draft
 from spade.errors import Skip
 from spade.identity import digest, rng_for
-from spade.lessons import Lessons
 from spade.messages import Completion, Message, Request, Role
 from spade.slots import Slot
 from spade.windows import Climbing, window_after
@@ -41,15 +39,8 @@ class GymDesigner(Dealt):
     version: str
     rule: Climbing = field(default_factory=Climbing)
 
-    def prompt(
-        self,
-        slot: Slot,
-        document: Document | None,
-        lessons: Lessons,
-        rejected: Rejection | None,
-        refused: Sequence[str] = (),
-    ) -> Prompt:
-        names = sorted(self.datasets)
+    def prompt(self, brief: Brief) -> Prompt:
+        slot, names = brief.slot, sorted(self.datasets)
         rng_for(0, slot.cycle_id, "gym").shuffle(names)
         name = names[slot.index % len(names)]
         window = window_after(self.plays(name, slot.cycle_id), self.datasets[name], self.rule)

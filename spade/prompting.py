@@ -1,7 +1,6 @@
 """Prompts for code mode: versioned templates, rendered from records. Values are inserted, never read as template."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -12,7 +11,7 @@ from jinja2.meta import find_referenced_templates
 
 from spade.attempts import Prompt
 from spade.boxes import CHAT_MARKUP, without_thoughts
-from spade.designing import Draft, Rejection
+from spade.designing import Brief, Draft, Rejection
 from spade.documents import Document, cut_at_paragraph
 from spade.environments import Environment
 from spade.identity import digest
@@ -81,19 +80,13 @@ class CodeDesigner:
         self.plan = plan
         self.document_words = document_words
 
-    def prompt(
-        self,
-        slot: Slot,
-        document: Document | None,
-        lessons: Lessons,
-        rejected: Rejection | None,
-        refused: Sequence[str] = (),
-    ) -> Prompt:
+    def prompt(self, brief: Brief) -> Prompt:
+        document = brief.document
         if document is not None and self.document_words is not None:
             document = replace(document, text=cut_at_paragraph(document.text, self.document_words))
-        return design_prompt(slot, document, lessons, rejected, plan=self.plan)
+        return design_prompt(brief.slot, document, brief.lessons, brief.rejected, plan=self.plan)
 
-    def guide(self, slot: Slot, refused: Sequence[str] = ()) -> Guide | None:
+    def guide(self, brief: Brief) -> Guide | None:
         return None
 
     def read(self, text: str, slot: Slot) -> Draft:

@@ -8,7 +8,7 @@ from prefect.cache_policies import NO_CACHE
 from prefect.context import TaskRunContext
 
 from spade.attempts import Attempt
-from spade.designing import Draft, Rejection, rejection_of
+from spade.designing import Brief, Draft, Rejection, rejection_of
 from spade.diversity import pool_verdicts, structural_hash
 from spade.environments import Environment
 from spade.feedback import exhausted, refusal, worth_telling
@@ -66,11 +66,11 @@ async def _attempt(factory: Factory, slot: Slot, earlier: list[Attempt]) -> tupl
     settings, designer, number = factory.settings, factory.designer, len(earlier)
     lessons = _lessons(factory, slot)
     refused = [] if settings.designer.retry == "resample" else [a.completion.text for a in earlier]
-    rejected = _rejection(factory, slot, earlier)
-    prompt = designer.prompt(slot, factory.document(slot), lessons, rejected, refused)
+    brief = Brief(slot, factory.document(slot), lessons, _rejection(factory, slot, earlier), refused)
+    prompt = designer.prompt(brief)
     await factory.progress.keep_prompt(prompt)
     sampling = settings.designer.sampling.record(seed=(slot.seed + number) % 2**31)
-    request = Request(prompt.messages, sampling, Role.DESIGNER, guide=designer.guide(slot, refused))
+    request = Request(prompt.messages, sampling, Role.DESIGNER, guide=designer.guide(brief))
     completion = await factory.model.complete(request)
     draft = designer.read(completion.text, slot)
     verdicts = await _verdicts(factory, slot, draft)

@@ -13,11 +13,9 @@ from random import Random
 from spade.attempts import Prompt
 from spade.blueprints import MECHANICS, Blueprint, BlueprintDesigner, compile_blueprint
 from spade.blueprints.mechanic import Value
-from spade.designing import Draft, Rejection
-from spade.documents import Document
+from spade.designing import Brief, Draft
 from spade.environments import Environment
 from spade.identity import digest
-from spade.lessons import Lessons
 from spade.messages import Guide, Message, Role
 from spade.skills import GAME_SKILLS, Setting, Skill
 from spade.slots import Slot
@@ -121,19 +119,12 @@ def design_messages(skill: Skill, told: Sequence[Told]) -> tuple[Message, ...]:
 class TerseDesigner(BlueprintDesigner):
     """The blueprint designer for models that read a few dozen tokens."""
 
-    def prompt(
-        self,
-        slot: Slot,
-        document: Document,
-        lessons: Lessons,
-        rejected: Rejection | None,
-        refused: Sequence[str] = (),
-    ) -> Prompt:
-        told = [Told(f"{e.environment.title}", e.win_rate) for e in lessons.examples]
-        return Prompt(Role.DESIGNER, design_messages(slot.skill, told), "coevolution/design", "0")
+    def prompt(self, brief: Brief) -> Prompt:
+        told = [Told(f"{e.environment.title}", e.win_rate) for e in brief.lessons.examples]
+        return Prompt(Role.DESIGNER, design_messages(brief.slot.skill, told), "coevolution/design", "0")
 
-    def guide(self, slot: Slot, refused: Sequence[str] = ()) -> Guide:
-        return Guide(choices=designs(slot.skill))
+    def guide(self, brief: Brief) -> Guide:
+        return Guide(choices=designs(brief.slot.skill))
 
     def read(self, text: str, slot: Slot) -> Draft:
         try:

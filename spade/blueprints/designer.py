@@ -1,6 +1,5 @@
 """Blueprint mode behind the designer port."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spade.attempts import Prompt
@@ -8,11 +7,9 @@ from spade.blueprints.compiling import compile_blueprint
 from spade.blueprints.mechanic import Blueprint, Reach
 from spade.blueprints.prompting import blueprint_hint_guide, blueprint_hint_prompt, blueprint_prompt
 from spade.blueprints.schema import Malformed, blueprint_schema, parse_blueprint
-from spade.designing import Draft, Rejection
-from spade.documents import Document
+from spade.designing import Brief, Draft
 from spade.environments import Environment
 from spade.errors import Skip
-from spade.lessons import Lessons
 from spade.messages import Guide
 from spade.slots import Slot
 from spade.verdicts import Status, Verdict
@@ -24,21 +21,14 @@ class BlueprintDesigner:
 
     reach: Reach = "all"
 
-    def prompt(
-        self,
-        slot: Slot,
-        document: Document | None,
-        lessons: Lessons,
-        rejected: Rejection | None,
-        refused: Sequence[str] = (),
-    ) -> Prompt:
-        return blueprint_prompt(slot, document, lessons, rejected, self.reach, self._blueprints(slot, refused))
+    def prompt(self, brief: Brief) -> Prompt:
+        return blueprint_prompt(brief, self.reach, self._refused(brief))
 
-    def guide(self, slot: Slot, refused: Sequence[str] = ()) -> Guide:
-        return Guide(schema=blueprint_schema(slot.skill, self.reach, self._blueprints(slot, refused)))
+    def guide(self, brief: Brief) -> Guide:
+        return Guide(schema=blueprint_schema(brief.slot.skill, self.reach, self._refused(brief)))
 
-    def _blueprints(self, slot: Slot, replies: Sequence[str]) -> list[Blueprint]:
-        read = [parse_blueprint(reply, slot.skill, self.reach) for reply in replies]
+    def _refused(self, brief: Brief) -> list[Blueprint]:
+        read = [parse_blueprint(reply, brief.slot.skill, self.reach) for reply in brief.refused]
         return [blueprint for blueprint in read if isinstance(blueprint, Blueprint)]
 
     def read(self, text: str, slot: Slot) -> Draft:

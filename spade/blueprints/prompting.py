@@ -14,12 +14,11 @@ from spade.blueprints.mechanics import MECHANICS
 from spade.blueprints.offering import Offer, offers
 from spade.blueprints.rendering import render_prompt
 from spade.blueprints.themes import THEMES
-from spade.designing import Rejection
-from spade.documents import Document, cut_at_paragraph
+from spade.designing import Brief
+from spade.documents import cut_at_paragraph
 from spade.identity import digest, rng_for
 from spade.lessons import Lessons
 from spade.messages import Guide, Message, Role
-from spade.slots import Slot
 from spade.verdicts import Verdict
 
 DOCUMENT_WORDS = 160
@@ -30,15 +29,9 @@ SYSTEM = "You design small games and answer in JSON."
 HINT_SYSTEM = "You help players of small games."
 
 
-def blueprint_prompt(
-    slot: Slot,
-    document: Document | None,
-    lessons: Lessons,
-    rejected: Rejection | None = None,
-    reach: Reach = "all",
-    refused: Sequence[Blueprint] = (),
-) -> Prompt:
+def blueprint_prompt(brief: Brief, reach: Reach = "all", refused: Sequence[Blueprint] = ()) -> Prompt:
     """Ask for a blueprint of the slot's skill, grounded in the document where there is one, other than `refused`."""
+    slot, document, rejected = brief.slot, brief.document, brief.rejected
     seen = digest(rejected.message + rejected.code) if rejected else ""
     rng = rng_for(slot.seed, "blueprint", seen)
     text, template_hash = render_prompt(
@@ -49,7 +42,7 @@ def blueprint_prompt(
             "skill": slot.skill.words,
             "themes": _listed(_shuffled(THEMES, rng)),
             "mechanics": [_offer(offer, rng) for offer in _shuffled(offers(slot.skill, reach, refused), rng)],
-            "lessons": _lesson_lines(lessons),
+            "lessons": _lesson_lines(brief.lessons),
             "refused": _one_line(rejected.message) if rejected else "",
         },
     )

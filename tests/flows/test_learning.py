@@ -19,7 +19,7 @@ from flows.self_play import self_play
 from flows.train import train
 from spade.blueprints import blueprint_prompt
 from spade.corpus_settings import CorpusSettings
-from spade.lessons import Lessons
+from spade.designing import Brief
 from spade.skills import GAME_SKILLS, Setting
 from spade.slots import Slot
 from training.batch_files import read_batch
@@ -35,7 +35,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("base") / "scratch"
     documents = open_corpus(CorpusSettings()).draw(0, 0, 12)
     slots = [Slot("c", n, Setting.GAMES, GAME_SKILLS[n % 6], d.document_id, n) for n, d in enumerate(documents)]
-    asked = [blueprint_prompt(s, d, Lessons()).messages[-1].content for s, d in zip(slots, documents, strict=True)]
+    asked = [blueprint_prompt(Brief(s, d)).messages[-1].content for s, d in zip(slots, documents, strict=True)]
     tokenizer = scratch_tokenizer([*asked, *asked], 1500)
     scratch_model(tokenizer, width=32, layers=1).save_pretrained(folder)
     tokenizer.save_pretrained(folder)

@@ -7,8 +7,8 @@ import pytest
 
 from flows.configuring import load_settings
 from flows.opening import open_parts
+from spade.designing import Brief
 from spade.errors import Abort
-from spade.lessons import Lessons
 from spade.messages import Message, Request, Role, Sampling
 from spade.skills import Setting, Skill
 from spade.slots import Slot
@@ -24,7 +24,7 @@ async def answers(place: Path, profile: str, player: ScriptedModel, **groups: An
     settings = load_settings(profile, {"home": str(place), "memory": {"embedder": "hashed"}, **groups})
     said = {}
     async with open_parts(settings, model=player) as parts:
-        asked = parts.designer.prompt(SLOT, None, Lessons(), None).messages
+        asked = parts.designer.prompt(Brief(SLOT)).messages
         for role in (Role.DESIGNER, Role.HINT, Role.AGENT):
             messages = asked if role is Role.DESIGNER else (Message("user", "Play."),)
             said[role] = (await parts.model.complete(Request(messages, Sampling(), role))).text

@@ -3,7 +3,7 @@ from importlib.resources import files
 
 import pytest
 
-from spade.designing import Rejection
+from spade.designing import Brief, Rejection
 from spade.documents import Document
 from spade.environments import Environment
 from spade.lessons import Example, Lessons, Summary
@@ -135,7 +135,7 @@ def test_a_tool_environments_hint_is_a_plan_in_phases() -> None:
 def test_every_template_is_used() -> None:
     used = {"agent.j2", "agent_tools.j2", "judge.j2", "agent_task.j2", "hint_task.j2"}
     used |= {f"{kind}_{setting}.j2" for kind in ("contract", "design", "hint") for setting in Setting}
-    included = {"material.j2", "skeleton_games.txt", "skeleton_tools.txt"}
+    included = {"material.j2", "skeleton_games.txt", "skeleton_tools.txt", "question_program.txt"}
 
     shipped = {path.name for path in files("spade.prompts").iterdir() if path.name.endswith((".j2", ".txt"))}
     assert shipped == used | included
@@ -181,12 +181,12 @@ def test_thoughts_before_the_program_are_asked_for_or_not(slot: Slot) -> None:
     rejected = Rejection("form.size", "Too long.", "class AEnv: ...")
     assert (
         "with the program alone"
-        in CodeDesigner(plan=False).prompt(slot, DOCUMENT, Lessons(), rejected).messages[-1].content
+        in CodeDesigner(plan=False).prompt(Brief(slot, DOCUMENT, rejected=rejected)).messages[-1].content
     )
 
 
 def test_a_designer_may_be_shown_the_beginning_of_a_document_alone() -> None:
     long = replace(DOCUMENT, text="First of all.\n\nSecond of them.\n\nThird and last.")
-    user = CodeDesigner(document_words=6).prompt(SLOT, long, Lessons(), None).messages[-1].content
+    user = CodeDesigner(document_words=6).prompt(Brief(SLOT, long)).messages[-1].content
     assert "Second of them." in user
     assert "Third" not in user

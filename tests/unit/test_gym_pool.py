@@ -12,11 +12,11 @@ import pytest
 
 from data.benchmarks.gym_tasks import plays_of
 from data.catalog import Catalog
+from spade.designing import Brief
 from spade.environments import Environment
 from spade.episodes import Arm
 from spade.errors import Skip
 from spade.gym_pool import PROGRAMS, GymDesigner, GymModel
-from spade.lessons import Lessons
 from spade.messages import Message, Request, Role, Sampling
 from spade.skills import Setting, Skill
 from spade.slots import Cycle, Slot
@@ -40,7 +40,7 @@ def designer(plays: Sequence[tuple[int, bool]] = ()) -> GymDesigner:
 
 
 def asked(made: GymDesigner, index: int, cycle: str = "cycle-0", seed: int = 7) -> tuple[str, int]:
-    text = made.prompt(slot(index, cycle, seed), None, Lessons(), None).messages[-1].content
+    text = made.prompt(Brief(slot(index, cycle, seed))).messages[-1].content
     found = re.fullmatch(r"Deal (\w+) at level (\d) of \d to \d\.", text)
     assert found is not None
     return found[1], int(found[2])

@@ -8,9 +8,9 @@ import pytest
 from flows.configuring import load_settings, profile_names
 from spade.blueprints.designer import BlueprintDesigner
 from spade.dealing import PoolDesigner, PoolModel
+from spade.designing import Brief
 from spade.documents import Document
 from spade.errors import Abort
-from spade.lessons import Lessons
 from spade.messages import Request, Role, Sampling
 from spade.prompting import CodeDesigner
 from spade.skills import Setting, Skill
@@ -64,7 +64,7 @@ def test_a_pool_deals_each_program_once_a_cycle() -> None:
     designer, model = PoolDesigner(programs), PoolModel(programs)
 
     async def dealt(cycle: str) -> list[str]:
-        prompts = [designer.prompt(slot(n, cycle), None, Lessons(), None) for n in range(6)]
+        prompts = [designer.prompt(Brief(slot(n, cycle))) for n in range(6)]
         said = [await model.complete(Request(p.messages, Sampling(), Role.DESIGNER)) for p in prompts]
         drafts = [designer.read(completion.text, slot(0)) for completion in said]
         return [d.environment.code.strip() for d in drafts if d.environment]
@@ -104,7 +104,7 @@ def test_an_unknown_part_is_named() -> None:
 @pytest.mark.parametrize("designer", [CodeDesigner(), BlueprintDesigner()])
 def test_without_a_document_the_rest_of_the_prompt_stays(designer: CodeDesigner | BlueprintDesigner) -> None:
     document = Document("Water boils at a hundred degrees, and salt changes that.", title="Boiling")
-    shown, bare = (designer.prompt(slot(0), d, Lessons(), None).messages[-1].content for d in (document, None))
+    shown, bare = (designer.prompt(Brief(slot(0), d)).messages[-1].content for d in (document, None))
     assert "hundred degrees" in shown
     assert "hundred degrees" not in bare
     assert "Boiling" not in bare
