@@ -1,45 +1,63 @@
 """How fast the catalog takes and gives: appends, one cycle out of many segments, SQL, lineage, merging, export.
 
-    python benchmarks/store.py [--quick] [--json] [--episodes N] [--rows N]
+    python benchmarks/store.py [--quick] [--json] [--episodes N] [--rows N] [--replays N] [--parts appends,lineage,...]
 
-Times are wall time; medians where something is done repeatedly. Runs in a temporary folder.
+Times are wall time; medians where something is done repeatedly. Each part runs in a process and a temporary folder of
+its own. Curation decides all three pools over every episode of a cycle, hinted ones too; replays, which the factory
+does before it, are a part of their own: plays of ten turns, replayed in the sandbox, all of them compared.
 """
 
 import argparse
+import asyncio
 import json
+import multiprocessing
 import os
 import platform
 import resource
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.play import PROGRAM, Instant, rollout
 from data.catalog import Catalog
+from data.evidence import gathered
 from data.export import export_sft
 from data.lineage import lineage
+from sandbox.opening import open_sandbox
 from spade.attempts import Attempt, Prompt
-from spade.curation import Decision, Pool
+from spade.curation import Decision, Pool, decide
+from spade.curation_settings import CurationSettings
 from spade.documents import Document
 from spade.environments import Environment
 from spade.episodes import Arm, Asked, Episode, Turn
+from spade.identity import digest
 from spade.messages import Completion, Message, Role, Sampling, Tokens, Usage
 from spade.outcomes import EpisodeOutcome
+from spade.ports import Limits, Sandbox
+from spade.replaying import replays
+from spade.settings import SandboxSettings
 from spade.skills import Setting, Skill
 from spade.slots import Cycle, Slot
 from spade.verdicts import Status, Verdict
+from tasks.curating import REPLAYS_AT_ONCE
 
 PLAYS = 16
 ENVIRONMENTS = 24
+Figure = tuple[str, float, str]
 
 
-def turn(number: int, last: bool, tokens: int) -> Turn:
+def turn(number: int, mark: str, last: bool, tokens: int) -> Turn:
     ids = tuple(range(number, number + tokens))
     exact = Tokens(ids, ids[: tokens // 4], tuple(-0.01 * i for i in range(tokens // 4))) if tokens else None
     return Turn(
-        f"Reply {number}: the number is higher than {number * 7 % 100}.",
+        f"Reply {number} to {mark}: the number is higher than {number * 7 % 100}.",
         f"I halve what is left, so I try {number * 13 % 100}. \\boxed{{{number * 13 % 100}}}",
         str(number * 13 % 100),
         float(last),
@@ -51,8 +69,9 @@ def turn(number: int, last: bool, tokens: int) -> Turn:
 def episode(cycle_id: str, env_id: str, play: int, arm: Arm, turns: int, tokens: int) -> Episode:
     """A win, its texts different from play to play."""
     asked = Asked(cycle_id, env_id, 0, arm, play, play)
-    first = abs(hash((env_id, play, arm))) % 10**6
-    played = tuple(turn(first + i, i == turns - 1, tokens) for i in range(turns))
+    mark = digest(f"{env_id} {play} {arm}")[:8]
+    first = int(mark, 16) % 10**6
+    played = tuple(turn(first + i, mark, i == turns - 1, tokens) for i in range(turns))
     return Episode(asked, EpisodeOutcome.COMPLETED, played, "model", "v1", 1.0, True, usage=Usage(400, 80))
 
 
@@ -98,7 +117,7 @@ def median_ms(work: Callable[[], Any], times: int) -> float:
     return round(1e3 * statistics.median(timed(work) for _ in range(times)), 1)
 
 
-def appends_and_reads(home: Path, segments: int) -> Iterator[tuple[str, float, str]]:
+def appends_and_reads(home: Path, segments: int) -> Iterator[Figure]:
     """64 episodes of 10 turns a segment, with 80 prompt and 20 output tokens a turn."""
     catalog = Catalog(home)
     batches = [
@@ -123,7 +142,7 @@ def appends_and_reads(home: Path, segments: int) -> Iterator[tuple[str, float, s
     yield "read of one cycle after merging", median_ms(lambda: catalog.episodes(cycle_id=middle), 5), "ms"
 
 
-def many(home: Path, episodes: int) -> Iterator[tuple[str, float, str]]:
+def many(home: Path, episodes: int) -> Iterator[Figure]:
     """Lineage and SQL over many episodes of 3 turns, merged."""
     catalog = Catalog(home)
     cycles = max(1, episodes // (2 * PLAYS * ENVIRONMENTS))
@@ -141,17 +160,71 @@ def many(home: Path, episodes: int) -> Iterator[tuple[str, float, str]]:
     yield f"mean return by arm of {stored:,}", median_ms(lambda: catalog.query(sql), 5), "ms"
 
 
-def export(home: Path, rows: int) -> Iterator[tuple[str, float, str]]:
-    """Positives of 4 turns to JSONL and Parquet with all checks."""
+def export(home: Path, rows: int) -> Iterator[Figure]:
+    """Plays of 4 turns curated, and the positives to JSONL and Parquet with all checks."""
     catalog = Catalog(home)
-    for number in range(max(1, rows // (PLAYS * ENVIRONMENTS))):
-        cycle_of(catalog, number, turns=4, decide=True)
+    cycles = max(1, round(rows / (PLAYS * ENVIRONMENTS)))
+    for number in range(cycles):
+        cycle_of(catalog, number, turns=4, decide=False)
+    catalog.compact()
     started = time.perf_counter()
+    for cycle in catalog.cycles():
+        curate(catalog, cycle.cycle_id)
+    curated = time.perf_counter() - started
     exported = export_sft(catalog, home, name="benchmark")
     seconds = time.perf_counter() - started
     assert exported is not None
-    yield f"export {exported.dataset.rows:,} rows", round(seconds, 1), "s"
-    yield "export speed", round(exported.dataset.rows / seconds), "rows/s"
+    assert exported.dataset.rows == cycles * PLAYS * ENVIRONMENTS
+    yield f"curate {2 * exported.dataset.rows:,} episodes", round(curated, 1), "s"
+    yield f"export {exported.dataset.rows:,} rows", round(seconds - curated, 1), "s"
+    yield f"curate and export {exported.dataset.rows:,} rows", round(seconds, 1), "s"
+
+
+def curate(catalog: Catalog, cycle_id: str) -> None:
+    """As the factory does after the replays."""
+    episodes = catalog.episodes(cycle_id=cycle_id)
+    replayed = frozenset(e.episode_id for e in episodes)
+    settings = CurationSettings()
+    evidence = gathered(catalog, cycle_id, episodes, settings, replayed)
+    catalog.append("decisions", list(decide(episodes, evidence, settings.rules())))
+
+
+def replaying(_: Path, count: int) -> Iterator[Figure]:
+    """Plays of ten turns in the sandbox, then each again from its seed and actions."""
+    rate = asyncio.run(_replayed(count))
+    yield f"replay and compare {count:,} plays of 10 turns", round(rate), "episodes/s"
+
+
+async def _replayed(count: int) -> float:
+    program, gate = PROGRAM.replace("LENGTH", "10"), asyncio.Semaphore(REPLAYS_AT_ONCE)
+
+    async def again(sandbox: Sandbox, episode: Episode) -> bool:
+        async with gate:
+            return await replays(episode, program, sandbox, Limits())
+
+    async with open_sandbox(SandboxSettings()) as sandbox:
+        episodes = [await rollout(sandbox, Instant(), number, 10) for number in range(count)]
+        started = time.perf_counter()
+        same = await asyncio.gather(*(again(sandbox, episode) for episode in episodes))
+        seconds = time.perf_counter() - started
+    assert all(same), f"{same.count(False)} of {count} plays do not replay"
+    return count / seconds
+
+
+PARTS: dict[str, Callable[[Path, int], Iterator[Figure]]] = {
+    "appends": appends_and_reads,
+    "lineage": many,
+    "export": export,
+    "replays": replaying,
+}
+
+
+def measured(part: str, size: int) -> list[Figure]:
+    """One part's figures and the most memory that its process had."""
+    with tempfile.TemporaryDirectory(prefix="spade-store-") as folder:
+        found = list(PARTS[part](Path(folder), size))
+    peak = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    return [*found, (f"peak memory of {part}", peak, "MB")]
 
 
 def main() -> None:
@@ -160,29 +233,25 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--episodes", type=int, help="episodes of the lineage part")
     parser.add_argument("--rows", type=int, help="rows of the export part")
+    parser.add_argument("--replays", type=int, help="plays of the replay part")
+    parser.add_argument("--parts", default=",".join(PARTS), help=f"of {', '.join(PARTS)}")
     given = parser.parse_args()
-    segments = 30 if given.quick else 300
-    episodes = given.episodes or (10_000 if given.quick else 1_000_000)
-    rows = given.rows or (2_000 if given.quick else 100_000)
-    found: list[tuple[str, float, str]] = []
-    with tempfile.TemporaryDirectory(prefix="spade-store-") as folder:
-        parts = (
-            appends_and_reads(Path(folder) / "a", segments),
-            many(Path(folder) / "b", episodes),
-            export(Path(folder) / "c", rows),
-        )
-        for part in parts:
-            for name, value, unit in part:
-                found.append((name, value, unit))
-                if not given.json:
-                    print(f"{name:<52} {value:>12,} {unit}", flush=True)
-    peak = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
-    found.append(("peak memory", peak, "MB"))
+    sizes = {
+        "appends": 30 if given.quick else 300,
+        "lineage": given.episodes or (10_000 if given.quick else 1_000_000),
+        "export": given.rows or (2_000 if given.quick else 100_000),
+        "replays": given.replays or (200 if given.quick else 4_000),
+    }
+    found: list[Figure] = []
+    for part in given.parts.split(","):
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as alone:
+            figures = alone.submit(measured, part, sizes[part]).result()
+        found += figures
+        for name, value, unit in () if given.json else figures:
+            print(f"{name:<52} {value:>12,} {unit}", flush=True)
     if given.json:
         machine = {"machine": platform.machine(), "cores": os.cpu_count(), "python": platform.python_version()}
         print(json.dumps({**machine, "figures": [dict(zip(("name", "value", "unit"), f, strict=True)) for f in found]}))
-    else:
-        print(f"{'peak memory':<52} {peak:>12,} MB")
 
 
 if __name__ == "__main__":

@@ -104,8 +104,11 @@ async def _verdicts(factory: Factory, slot: Slot, draft: Draft) -> tuple[Verdict
 
 
 async def judgement(factory: Factory, slot: Slot, environment: Environment) -> Judgement:
-    """What the gates say of a program, from Prefect's cache when equal rules judged it before."""
-    return await judge_program.with_options(task_run_name=f"judge {label(slot)}")(factory, environment)
+    """What the gates say of a program: as this run knows it, else from Prefect's cache when equal rules judged it."""
+    if environment.env_id not in factory.judged:
+        run = judge_program.with_options(task_run_name=f"judge {label(slot)}")
+        factory.judged[environment.env_id] = await run(factory, environment)
+    return factory.judged[environment.env_id]
 
 
 def _by_program(_: TaskRunContext, inputs: dict[str, Any]) -> str:

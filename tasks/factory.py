@@ -8,6 +8,7 @@ from data.memory import VectorMemory
 from data.progress import CycleProgress
 from spade.designing import Designer
 from spade.documents import Document
+from spade.gates import Judgement
 from spade.ports import Limits, Model, Sandbox
 from spade.settings import FactorySettings
 from spade.slots import Slot
@@ -33,7 +34,8 @@ class Factory:
     cycle's processor time, as a profiler had it.
 
     `documents` are those of the cycle by id; `known` is what the pool gates compare with; `plays` bounds how
-    many games are open at once: no more than calls, so that a play keeps its prompt cache.
+    many games are open at once: no more than calls, so that a play keeps its prompt cache; `judged` is what the gates
+    said in this run, by environment: a hint needs it again.
     """
 
     def __init__(  # noqa: PLR0913 - one argument a part
@@ -62,6 +64,7 @@ class Factory:
         self.budget = budget
         self.watcher = watcher
         self.plays = plays
+        self.judged: dict[str, Judgement] = {}
 
     @property
     def limits(self) -> Limits:
