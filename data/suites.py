@@ -121,7 +121,7 @@ SUITES: dict[str, tuple[Expectation, ...]] = {
         columns(*PLAY_FACTS, "bad_calls", "tools"),
         *MEASURED,
         _WON,
-        values("roles", "match_regex", regex="^s?ua(?:[ut]a)*$"),
+        values("roles", "match_regex", regex="^s?ua(?:(?:u|t+)a)*$"),
         values("episode_id", "be_unique"),
         values("transcript", "be_unique"),
         one_of("bad_calls", 0),

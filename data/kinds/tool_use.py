@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from data.catalog import Catalog
 from data.kinds.base import ORIGIN, PLAY, Item, Rows, play_facts, play_lineage
+from data.kinds.tool_results import results_of
 from data.selection import Chosen, Selection, chosen, select
 from spade.acting import TOOLS, items_of, listed_tools
 from spade.curation import Pool
@@ -37,7 +38,7 @@ def with_features(schema: pa.Schema) -> pa.Schema:
 @dataclass(frozen=True)
 class SftTools(Rows):
     """`messages` and `tools` as TRL's SFTTrainer reads them: calls with their arguments as objects, results as turns of
-    the role `tool`. Plays with several calls in one turn are left out: their results are one text."""
+    the role `tool`. Plays with several calls in one turn are left out where their results cannot be told apart."""
 
     name: str = "sft-tools"
     about: str = "A row is the conversation of an agent that won a tool-use environment by itself, call by call."
@@ -79,24 +80,42 @@ def _bad(call: dict[str, Any], declared: dict[str, Any]) -> bool:
 
 
 def told(episode: Episode) -> list[dict[str, Any]] | None:
-    """The conversation with its calls as data; None where a turn holds several, whose results cannot be told apart.
+    """The conversation with its calls as data; None where a turn holds several whose results cannot be told apart.
 
     The first message is less its list of tools, which the column `tools` holds and chat templates show.
     """
     messages: list[dict[str, Any]] = [{"role": "system", "content": episode.system}] if episode.system else []
-    asked: dict[str, Any] = {"role": "user"}
+    made: list[dict[str, Any]] = []
     for number, turn in enumerate(episode.turns, 1):
         seen = TOOLS.sub("", turn.observation).strip() if number == 1 else turn.observation
-        messages.append({**asked, "content": seen})
-        calls = [item for item in items_of(turn.action) or () if isinstance(item, dict)]
-        if len(calls) > 1:
+        answers = _answered(seen, made)
+        items = items_of(turn.action) or []
+        made = [_call(number, place, item) for place, item in enumerate(items, 1) if isinstance(item, dict)]
+        mixed = len(items) > 1 and len(made) < len(items) and number < len(episode.turns)
+        if answers is None or mixed:
             return None
         said: dict[str, Any] = {"role": "assistant", "content": text_beside_calls(turn.reply)}
-        if calls:
-            function = {"name": calls[0]["name"], "arguments": calls[0]["arguments"]}
-            said["tool_calls"] = [{"id": f"call_{number}", "type": "function", "function": function}]
-            asked = {"role": "tool", "tool_call_id": f"call_{number}", "name": function["name"]}
+        if made:
+            said["tool_calls"] = made
         else:
-            said["content"], asked = said["content"] or turn.action, {"role": "user"}
-        messages.append(said)
+            said["content"] = said["content"] or turn.action
+        messages += [*answers, said]
     return messages
+
+
+def _call(number: int, place: int, item: dict[str, Any]) -> dict[str, Any]:
+    called = f"call_{number}" if place == 1 else f"call_{number}_{place}"
+    return {"id": called, "type": "function", "function": {"name": item["name"], "arguments": item["arguments"]}}
+
+
+def _answered(seen: str, made: list[dict[str, Any]]) -> list[dict[str, Any]] | None:
+    """What was seen as messages: of the user, or one a call. None where it does not come apart."""
+    if not made:
+        return [{"role": "user", "content": seen}]
+    results = results_of(seen, len(made)) if len(made) > 1 else [seen]
+    if results is None:
+        return None
+    return [
+        {"role": "tool", "content": result, "tool_call_id": call["id"], "name": call["function"]["name"]}
+        for call, result in zip(made, results, strict=True)
+    ]

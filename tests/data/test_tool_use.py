@@ -8,6 +8,7 @@ import pytest
 
 from data.catalog import Catalog
 from data.export import Blocked, Plan, export
+from data.kinds.tool_results import results_of
 from data.kinds.tool_use import told
 from spade.acting import items_of
 from spade.curation import Decision, Pool, Rules
@@ -76,12 +77,80 @@ def test_what_is_no_call_is_no_positive(catalog: Catalog) -> None:
     assert reasons == {5: "a turn without a tool call", 6: "a turn without a boxed action"}
 
 
-def test_several_calls_in_one_turn_are_left_out(catalog: Catalog, tmp_path: Path) -> None:
-    several = json.dumps([json.loads(call("find", id="A")), json.loads(call("find", id="B"))])
-    play = played("", "", 5, [several, "done"], [greeting(TOOLS), "open\nopen"])
+SEVERAL = json.dumps([json.loads(call("find", id="A")), json.loads(call("move", to="a"))])
+
+
+def test_several_calls_in_one_turn_have_an_answer_each(catalog: Catalog, tmp_path: Path) -> None:
+    seen = '{"status": "open"}\nmoved\nRequest 1 is complete.\nRequest 2 of 3: Count.'
+    play = played("", "", 5, [SEVERAL, "done"], [greeting(TOOLS), seen])
+    desk(catalog, [play])
+    exported = export(catalog, tmp_path, Plan("sft-tools", "several"))
+    assert exported is not None
+    (row,) = [json.loads(line) for line in (exported.folder / "train.jsonl").read_text().splitlines()]
+    asked, *answers = row["messages"][2:5]
+    assert [(c["id"], c["function"]["name"]) for c in asked["tool_calls"]] == [("call_1", "find"), ("call_1_2", "move")]
+    assert [(m["role"], m["tool_call_id"], m["name"]) for m in answers] == [
+        ("tool", "call_1", "find"),
+        ("tool", "call_1_2", "move"),
+    ]
+    assert "\n".join(m["content"] for m in answers) == seen
+    assert answers[1]["content"].startswith("moved\nRequest 1")
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        "open",
+        "open\nmoved\nand more",
+        "open\nRequest 1 is complete.\nmoved",
+        "open\nRequest 1 is complete.",
+        "Request 1 is complete.\nRequest 2 of 3: Count.\nopen\nmoved",
+    ],
+)
+def test_answers_that_cannot_be_told_apart_are_left_out(catalog: Catalog, tmp_path: Path, seen: str) -> None:
+    play = played("", "", 5, [SEVERAL, "done"], [greeting(TOOLS), seen])
     assert told(play) is None
     desk(catalog, [play])
     assert export(catalog, tmp_path, Plan("sft-tools", "several")) is None
+
+
+def test_a_word_among_calls_is_left_out_but_at_the_end() -> None:
+    ending = json.dumps([json.loads(call("find", id="A")), "done"])
+    early = played("", "", 5, [ending, "done"], [greeting(TOOLS), "open\nNot every request is fulfilled."])
+    assert told(early) is None
+    late = told(played("", "", 5, [call("count"), ending], [greeting(TOOLS), "3"]))
+    assert late is not None
+    assert [c["function"]["name"] for c in late[-1]["tool_calls"]] == ["find"]
+
+
+def test_the_sandbox_joins_answers_as_they_are_taken_apart() -> None:
+    """The environment's own words, not those that this test's author remembers."""
+    from sandbox.driver.tool_env import ToolEnv
+
+    class Desk(ToolEnv):
+        tools = TOOLS
+
+        def setup(self, rng: object) -> None:
+            self.state = {"ticks": 0}
+            for wanted in (1, 2, 3):
+                self.request(f"Tick {wanted}.", lambda state, wanted=wanted: state["ticks"] >= wanted)
+
+        def tool_count(self) -> dict[str, int]:
+            self.state["ticks"] += 1
+            return dict(self.state)
+
+        def tool_find(self, id: str = "") -> None: ...
+
+        def tool_move(self, to: object = None) -> None: ...
+
+    desk = Desk()
+    desk.reset(seed=1)
+    seen, *_ = desk.step(json.dumps([json.loads(call("count"))] * 3))
+    answers = results_of(seen, 3)
+    assert answers is not None
+    assert [answer.split("\n")[0] for answer in answers] == ['{"ticks": 1}', '{"ticks": 2}', '{"ticks": 3}']
+    assert results_of(seen, 2) is None
+    assert results_of(seen, 4) is None
 
 
 @pytest.mark.parametrize(
