@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from data.compaction import compact
 from data.engine import Engine, part_sql
 from data.narrowing import first_of_each, matching
+from data.remote import Remote
 from data.segments import GRACE_SECONDS
 from data.tables import (
     ATTEMPTS,
@@ -34,6 +35,7 @@ from spade.environments import Environment
 from spade.episodes import Episode
 from spade.errors import Abort, Retry
 from spade.hints import Hint
+from spade.operating_settings import StoreSettings
 from spade.scores import Score
 from spade.slots import Cycle, Slot
 from spade.summary import CycleSummary
@@ -49,18 +51,23 @@ Wanted = str | int | float | bool | None | Sequence[str] | Sequence[int]
 
 
 class Catalog:
-    """Append-only tables of frozen records under `home`/catalog, readable with SQL and as records.
+    """Append-only tables of frozen records under `home`/catalog, readable with SQL and as records. With a `store` they
+    lie there, under catalog/, and the folder is a cache of them.
 
     Storing the same id twice leaves one row: the earliest. Safe to use from threads; each process opens its own.
     """
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, store: StoreSettings | None = None) -> None:
         self.folder = Path(home).absolute() / "catalog"
-        self._home = Path(home)
-        self._engine = Engine(self.folder)
+        self._home, self._store = Path(home), store
+        self._engine = Engine(self.folder, Remote(store, "catalog") if store and store.url else None)
 
-    def __reduce__(self) -> tuple[type["Catalog"], tuple[Path]]:
-        return Catalog, (self._home,)
+    def __reduce__(self) -> tuple[type["Catalog"], tuple[Path, StoreSettings | None]]:
+        return Catalog, (self._home, self._store)
+
+    def exists(self) -> bool:
+        """Whether anything can have been stored: there is a folder, or a store."""
+        return self._engine.remote is not None or self.folder.is_dir()
 
     @property
     def engine(self) -> Engine:

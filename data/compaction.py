@@ -20,7 +20,7 @@ def compact(engine: Engine, table: Table[Any], grace_seconds: float = GRACE_SECO
     0 when there was nothing to do or another process is at it. Rows that stand for a key twice are dropped.
     """
     segments = engine.segments[table.name]
-    if not segments.folder.is_dir():
+    if not segments.exist():
         return 0
     with segments.locked() as alone:
         if not alone:

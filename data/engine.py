@@ -14,6 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from data.remote import Remote
 from data.segments import Segment, Segments
 from data.tables import TABLES, Table
 from spade.errors import Abort
@@ -40,13 +41,16 @@ class Engine:
     """A private in-memory DuckDB; what it knows is rebuilt from the files."""
 
     folder: Path
+    remote: Remote | None = None
     segments: dict[str, Segments] = field(init=False)
     _shown: dict[str, _Shown] = field(init=False)
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _connection: "duckdb.DuckDBPyConnection | None" = None
 
     def __post_init__(self) -> None:
-        self.segments = {name: Segments(self.folder / name) for name in TABLES}
+        self.segments = {
+            name: Segments(self.folder / name, self.remote.folder(name) if self.remote else None) for name in TABLES
+        }
         self._shown = {name: _Shown() for name in TABLES}
 
     def ask(self, sql: str, question: Callable[["duckdb.DuckDBPyConnection"], T]) -> T:

@@ -15,12 +15,14 @@ import numpy as np
 
 from data.blemishes import mended
 from data.embedding import Embedder, Vectors, open_embedder
+from data.remote import lance_place
 from data.writing import folder_made
 from spade.environments import Environment
 from spade.errors import Abort, Skip, boundary
 from spade.hints import Hint
 from spade.identity import canonical
 from spade.messages import Guide
+from spade.operating_settings import StoreSettings
 from spade.ports import Recalled
 from spade.recall import Remembered
 from spade.scores import Score
@@ -44,14 +46,15 @@ QUOTE = "'"
 
 
 class VectorMemory:
-    """One table per embedder and dimension under `home`/memory. One row an environment: its latest score."""
+    """One table per embedder and dimension under `home`/memory, or in the `store`. One row an environment: its latest
+    score."""
 
-    def __init__(self, home: Path, embedder: Embedder) -> None:
+    def __init__(self, home: Path, embedder: Embedder, store: StoreSettings | None = None) -> None:
         self.embedder = embedder
-        self._home = Path(home)
+        self._home, self._store = Path(home), store
 
-    def __reduce__(self) -> tuple[type["VectorMemory"], tuple[Path, Embedder]]:
-        return VectorMemory, (self._home, self.embedder)
+    def __reduce__(self) -> tuple[type["VectorMemory"], tuple[Path, Embedder, StoreSettings | None]]:
+        return VectorMemory, (self._home, self.embedder, self._store)
 
     @property
     def semantic(self) -> bool:
@@ -175,8 +178,12 @@ class VectorMemory:
         folder = self._home / "memory"
         folder_made(folder)
         name = f"environments_{FORMAT}_{self.embedder.name}_{self.embedder.dimension}"
-        with boundary(Abort, "cannot open the memory", f"Check the folder {folder}."):
-            database = lancedb.connect(str(folder), read_consistency_interval=timedelta(0))
+        place, options, remedy = str(folder), dict[str, str](), f"Check the folder {folder}."
+        if self._store and self._store.url:
+            place, options = lance_place(self._store)
+            remedy = "Mend store.url, store.endpoint, the keys in the environment, or the network."
+        with boundary(Abort, f"cannot open the memory in {place}", remedy):
+            database = lancedb.connect(place, read_consistency_interval=timedelta(0), storage_options=options or None)
             return database.create_table(name, schema=self._schema, exist_ok=True)
 
     @property
@@ -197,9 +204,9 @@ class VectorMemory:
         return pa.Table.from_pylist(rows, schema=self._schema)
 
 
-def open_memory(settings: MemorySettings, home: Path) -> VectorMemory:
+def open_memory(settings: MemorySettings, home: Path, store: StoreSettings | None = None) -> VectorMemory:
     """The memory of a run. Raises `Abort` when the embedder that was asked for is not installed."""
-    return VectorMemory(home, open_embedder(settings.embedder))
+    return VectorMemory(home, open_embedder(settings.embedder), store)
 
 
 def description(environment: Environment) -> str:

@@ -21,6 +21,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from data.remote import Remote
 from data.writing import folder_made, written
 
 SUFFIX = ".parquet"
@@ -59,6 +60,7 @@ class Segments:
     """The segments of one table in one folder."""
 
     folder: Path
+    remote: Remote | None = None
     _replaced_by: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def write(self, rows: pa.Table, tag: str, part: str = "") -> Path:
@@ -68,7 +70,22 @@ class Segments:
         path = self.folder / f"{time.time_ns():019d}-{secrets.token_hex(6)}.{tag}{named}{SUFFIX}"
         with written(path, TEMPORARY) as file:
             pq.write_table(rows, file, **parquet_options(rows.schema, "lz4"))
+        self._put(path)
         return path
+
+    def exist(self) -> bool:
+        """Whether there can be any."""
+        return self.remote is not None or self.folder.is_dir()
+
+    def _put(self, path: Path) -> None:
+        """A segment that is not in the store is none: it is not listed, and goes when it cannot be put there."""
+        if self.remote is None:
+            return
+        try:
+            self.remote.put(path)
+        except BaseException:
+            self._delete_here(path.name)
+            raise
 
     def live(self) -> list[Segment]:
         """The segments that count now, oldest first."""
@@ -81,6 +98,18 @@ class Segments:
         return Segment(self.folder / name, tag, rest[0] if rest and not name.endswith(MERGED) else "")
 
     def _names(self) -> list[str]:
+        """The segments that are there: in the store, if there is one; what is new there is fetched first."""
+        here = self._names_here()
+        if self.remote is None:
+            return here
+        listed = [n for n in self.remote.names() if n.endswith(SUFFIX) and not n.startswith(".")]
+        if missing := set(listed) - set(here):
+            folder_made(self.folder)
+            self.remote.fetch(sorted(missing), self.folder)
+            here = self._names_here()
+        return sorted(set(listed) & set(here))
+
+    def _names_here(self) -> list[str]:
         try:
             with os.scandir(self.folder) as entries:
                 return [e.name for e in entries if e.name.endswith(SUFFIX) and not e.name.startswith(".")]
@@ -110,6 +139,7 @@ class Segments:
         ):
             for rows in _row_groups(batches, schema):
                 writer.write_table(rows)
+        self._put(path)
         return path
 
     def sweep(self, grace_seconds: float = GRACE_SECONDS) -> int:
@@ -130,6 +160,11 @@ class Segments:
             return 0.0
 
     def _delete(self, name: str) -> bool:
+        if self.remote is not None:
+            self.remote.delete(name)
+        return self._delete_here(name)
+
+    def _delete_here(self, name: str) -> bool:
         try:
             (self.folder / name).unlink()
         except FileNotFoundError:

@@ -102,8 +102,8 @@ def report(home: Home = None) -> None:
     from data.report import write_report
     from flows.configuring import flags_of, load_settings
 
-    place = load_settings(None, flags_of(home=str(home) if home else None)).home
-    print(write_report(Catalog(place), place / "report"))
+    settings = load_settings(None, flags_of(home=str(home) if home else None))
+    print(write_report(Catalog(settings.home, settings.store), settings.home / "report"))
 
 
 app.command(rich_help_panel=RUN)(up)

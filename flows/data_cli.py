@@ -75,8 +75,8 @@ def catalog_of(home: Path | None) -> "Catalog":
     from flows.configuring import flags_of, load_settings
 
     settings = load_settings(None, flags_of(home=str(home) if home else None))
-    catalog = Catalog(settings.home)
-    if not catalog.folder.is_dir():
+    catalog = Catalog(settings.home, settings.store)
+    if not catalog.exists():
         raise Abort(f"There is no catalog in {settings.home} yet.", "Start with `spade run`, or give --home.")
     return catalog
 

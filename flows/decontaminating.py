@@ -20,7 +20,7 @@ async def compared(
 ) -> list[Overlap]:
     """All hits, suite by suite; they are stored. Raises `Abort` for a suite that cannot be had."""
     writable(settings.home)
-    catalog, embedder = Catalog(settings.home), open_embedder(settings.memory.embedder)
+    catalog, embedder = Catalog(settings.home, settings.store), open_embedder(settings.memory.embedder)
     found = []
     for each in [wanted(text) for text in suites]:
         async with opened(each, settings, catalog) as suite:

@@ -157,7 +157,8 @@ def show(
     from spade.environments import Environment
     from spade.gates.reporting import verdict_json
 
-    catalog = Catalog(load_settings(None, flags_of(home=str(home) if home else None)).home)
+    settings = load_settings(None, flags_of(home=str(home) if home else None))
+    catalog = Catalog(settings.home, settings.store)
     _, record = shown(catalog, id)
     if not isinstance(record, Environment):
         raise Abort(f"{id} is no environment.", "`spade show` prints every kind of record.")

@@ -56,7 +56,7 @@ async def evaluate(  # noqa: PLR0913 - a deployment's form has one field a param
     """
     flags = run_flags(seed=None, slots=None, plays=None, model=model, base_url=base_url, home=home)
     settings = load_settings(profile, _with_context(flags, context))
-    catalog = Catalog(settings.home)
+    catalog = Catalog(settings.home, settings.store)
     asked = Asked(tasks, samples, temperature, max_tokens, seed, label, update)
     each = [wanted(text) for text in suites]
     made = []

@@ -96,8 +96,9 @@ def _print(
     from flows.configuring import flags_of, load_settings
     from spade.results import comma_separated, latex, markdown, tables
 
-    place = load_settings(None, flags_of(home=str(home) if home else None)).home
-    found = [r for r in stored_results(Catalog(place), ids) if suite is None or r.evaluation.put.suite.name == suite]
+    settings = load_settings(None, flags_of(home=str(home) if home else None))
+    place, catalog = settings.home, Catalog(settings.home, settings.store)
+    found = [r for r in stored_results(catalog, ids) if suite is None or r.evaluation.put.suite.name == suite]
     if not found:
         raise Abort(
             f"There are no results in {place} yet.", "`spade evaluate --suite reasoning-gym --tasks 10` makes some."

@@ -15,6 +15,7 @@ from flows.prefect_server import flush_prefect, prefect_server
 from flows.preflight import writable
 from flows.running import log_to_file
 from flows.watching import ProgressWatcher
+from spade.errors import Abort
 from spade.experiments import Experiment, Used, refuse_unequal
 
 FOLDER = "experiments"
@@ -26,6 +27,8 @@ def run_experiment(experiment: Experiment, home: Path, console: Console, **model
     when a profile is unknown or the budgets would be unequal."""
     settings = {profile: load_settings(profile) for profile in experiment.profiles}
     refuse_unequal(experiment, settings)
+    if any(each.store.url for each in settings.values()):
+        raise Abort("An experiment keeps each run in a home of its own.", "Leave store.url out of its profiles.")
     folder = home / FOLDER / experiment.name
     writable(folder)
     with prefect_server(home):

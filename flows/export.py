@@ -55,8 +55,8 @@ async def export(  # noqa: PLR0913 - a deployment's form has one field a paramet
         home: Folder of run artifacts; var when empty.
     """
     settings = load_settings(profile, flags_of(home=home))
-    catalog = Catalog(settings.home)
-    if not catalog.folder.is_dir():
+    catalog = Catalog(settings.home, settings.store)
+    if not catalog.exists():
         raise Abort(f"There is no catalog in {settings.home} yet.", "Start with `spade run`, or give --home.")
     shares = {"train": 1.0 - test_share, "test": test_share} if test_share else {"train": 1.0}
     chosen: dict[str, Any] = {"environments": environments, "human_share": human_share, "allow_overlap": allow_overlap}

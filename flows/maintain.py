@@ -35,12 +35,12 @@ async def maintain(profile: str = "starter", home: str | None = None) -> dict[st
     """
     settings = load_settings(profile, flags_of(home=home))
     writable(settings.home)
-    catalog = Catalog(settings.home)
+    catalog = Catalog(settings.home, settings.store)
     try:
         before = measure(settings.home)
         gone = expire_old(catalog, settings.retention)
         merged = compact(catalog)
-        compact_memory(open_memory(settings.memory, settings.home))
+        compact_memory(open_memory(settings.memory, settings.home, settings.store))
         gone |= sweep_files(catalog, settings.home, settings.retention)
         broken = tuple(check(catalog))
         upkeep = Upkeep(merged, gone, broken, before, measure(settings.home))

@@ -71,10 +71,10 @@ async def open_parts(settings: FactorySettings, *, model: Model | None = None) -
     """Open in the order of what is cheapest to refuse: folder, corpus, sandbox, model. A given `model` is used."""
     writable(settings.home)
     async with AsyncExitStack() as stack:
-        catalog = Catalog(settings.home)
+        catalog = Catalog(settings.home, settings.store)
         stack.callback(catalog.close)
         corpus = open_corpus(settings.corpus)
-        memory = open_memory(settings.memory, settings.home)
+        memory = open_memory(settings.memory, settings.home, settings.store)
         sandbox = await stack.enter_async_context(open_sandbox(settings.sandbox))
         designer, dealer = await _designing(settings, catalog, stack)
         model = await _playing(settings, stack, model)

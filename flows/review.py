@@ -42,8 +42,8 @@ async def review(  # noqa: PLR0913 - a deployment's form has one field a paramet
         home: Folder of run artifacts; var when empty.
     """
     settings = load_settings(profile, flags_of(home=home))
-    catalog = Catalog(settings.home)
-    if not catalog.folder.is_dir():
+    catalog = Catalog(settings.home, settings.store)
+    if not catalog.exists():
         raise Abort(f"There is no catalog in {settings.home} yet.", "Start with `spade run`, or give --home.")
     try:
         waiting = waiting_for(catalog, reviewer)

@@ -121,7 +121,9 @@ def _print_places(console: Console, settings: FactorySettings, summaries: list[d
         if summary["dataset_id"]:
             console.print(f"Dataset   {home}/datasets/{summary['dataset_id']}/", highlight=False)
     console.print(f"Report    {home}/report/index.html", highlight=False)
-    console.print(f"Memory    {open_memory(settings.memory, home).describe()}", highlight=False, soft_wrap=True)
+    console.print(
+        f"Memory    {open_memory(settings.memory, home, settings.store).describe()}", highlight=False, soft_wrap=True
+    )
     console.print(
         "Prefect   spade ui   (or: make ui) shows the run graph and each environment's page",
         highlight=False,

@@ -79,7 +79,7 @@ async def self_play(  # noqa: PLR0913 - a deployment's form has one field a para
 
         looking = await stack.enter_async_context(observed(settings))
         stack.enter_context(only_trainer(settings.home))
-        school = open_school(settings, Catalog(settings.home), WATCHER.get())
+        school = open_school(settings, Catalog(settings.home, settings.store), WATCHER.get())
         await warm_start(school)
         engine = open_engine(school)
         parts = await stack.enter_async_context(open_parts(settings, model=engine))

@@ -36,7 +36,7 @@ class Status:
 def status(settings: FactorySettings) -> Status:
     """Look once. Works without a server: then only what is stored is known."""
     server = running_ui(settings.home) or ""
-    catalog = Catalog(settings.home)
+    catalog = Catalog(settings.home, settings.store)
     try:
         figures, stopped = _figures(catalog, settings), _stopped(catalog)
         cycles = catalog.query(

@@ -43,7 +43,7 @@ async def train(
     settings = load_settings(profile, flags_of(seed=seed, home=home, training__base=base))
     async with observed(settings) as looking:
         with only_trainer(settings.home):
-            school = open_school(settings, Catalog(settings.home), looking.watcher)
+            school = open_school(settings, Catalog(settings.home, settings.store), looking.watcher)
             await warm_start(school)
             return await _train_pending(school, updates)
 

@@ -71,6 +71,18 @@ class ExecutionSettings(Settings):
     """Endpoints of one model that slots are dealt to in turn; `model.base_url` serves all when empty."""
 
 
+class StoreSettings(Settings):
+    """Catalog and memory on object storage; everything else stays in the home, where the catalog's files are cached."""
+
+    url: str | None = None
+    """Such as s3://bucket/prefix, gs://bucket/prefix, or file:///folder; the home when absent. Keys are taken from the
+    environment, as the store's own tools take them."""
+    endpoint: str | None = None
+    """Of an S3 store that is not Amazon's, such as http://minio:9000."""
+    region: str | None = None
+    """Of an S3 store."""
+
+
 class MetricsSettings(Settings):
     """Figures of running flows for Prometheus, on loopback alone."""
 

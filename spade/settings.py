@@ -17,13 +17,14 @@ from spade.operating_settings import (
     MetricsSettings,
     NotifySettings,
     RetentionSettings,
+    StoreSettings,
 )
 from spade.settings_base import Settings
 from spade.skills import Setting
 from spade.stopping import Stopping
 from spade.training_settings import TrainingSettings
 
-RUNNING = ("execution", "budget", "alarms", "notify", "metrics", "retention")
+RUNNING = ("store", "execution", "budget", "alarms", "notify", "metrics", "retention")
 """Groups that change how a factory is kept going, and nothing of what it makes."""
 
 
@@ -237,6 +238,7 @@ class FactorySettings(Settings):
     memory: MemorySettings = MemorySettings()
     curation: CurationSettings = CurationSettings()
     training: TrainingSettings = TrainingSettings()
+    store: StoreSettings = StoreSettings()
     execution: ExecutionSettings = ExecutionSettings()
     budget: BudgetSettings = BudgetSettings()
     alarms: AlarmSettings = AlarmSettings()

@@ -12,9 +12,12 @@ from typing import Any
 import pytest
 
 from data.catalog import Catalog
+from data.memory import open_memory
 from spade.messages import Message, Request, Role, Sampling
+from spade.settings import MemorySettings
 from tests.fakes import WholeFactoryModel
 from tests.fakes_endpoint import FakeEndpoint, Response, text
+from tests.fakes_store import KEYS, s3
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,7 +43,7 @@ class FactoryEndpoint:
         return Role.DESIGNER if "```python" in asked or "class " in asked else Role.AGENT
 
 
-async def started(home: Path, base_url: str) -> asyncio.subprocess.Process:
+async def started(home: Path, base_url: str, **environment: str) -> asyncio.subprocess.Process:
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("SPADE_", "PREFECT_"))}
     sizes = ["--slots", str(SLOTS), "--plays", str(PLAYS)]
     return await asyncio.create_subprocess_exec(
@@ -51,6 +54,7 @@ async def started(home: Path, base_url: str) -> asyncio.subprocess.Process:
             "PYTHONPATH": str(ROOT),
             "SPADE_GATES__RANDOM_WIN_MAX": "0.3",
             "SPADE_MEMORY__DUPLICATE_CODE": "1.0",
+            **environment,
         },
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
@@ -160,6 +164,29 @@ async def test_a_server_that_dies_again_and_again_ends_the_run_with_its_reason(t
     assert "Prefect's server failed" in output.decode()
     assert "The same command goes on" in output.decode()
     assert "Traceback" not in output.decode()
+
+
+async def test_a_run_killed_on_one_machine_is_finished_on_another_one_that_shares_its_store(tmp_path: Path) -> None:
+    homes = tmp_path / "one", tmp_path / "other"
+    for home in homes:
+        home.mkdir()
+    with s3() as store:
+        environment = {**KEYS, "SPADE_STORE__URL": store.url or "", "SPADE_STORE__ENDPOINT": store.endpoint or ""}
+        async with FakeEndpoint(FactoryEndpoint(pause=0.05)) as fake:
+            first = await started(homes[0], fake.base_url, **environment)
+            await until_chats(fake, 20, first)
+            os.kill(first.pid, signal.SIGKILL)
+            await first.wait()
+            before = Catalog(tmp_path / "looker", store).query("select episode_id from episodes")
+            second = await started(homes[1], fake.base_url, **environment)
+            output, _ = await asyncio.wait_for(second.communicate(), 300)
+        assert second.returncode == 0, output.decode()
+        catalog = Catalog(tmp_path / "looker", store)
+        after = [row["episode_id"] for row in catalog.query("select episode_id from episodes")]
+        assert len(after) == len(set(after)) == 2 * SLOTS * PLAYS
+        assert {row["episode_id"] for row in before} <= set(after)
+        assert [s.number for s in catalog.summaries()] == [0]
+        assert open_memory(MemorySettings(), tmp_path / "looker", store).describe().startswith(f"{SLOTS} environments")
 
 
 async def test_ctrl_c_stops_within_seconds_and_says_how_to_go_on(tmp_path: Path) -> None:
