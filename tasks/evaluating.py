@@ -59,12 +59,15 @@ def stored_evaluations(catalog: Catalog) -> list[Evaluation]:
 
 
 def due(evaluation: Evaluation, questions: Sequence[Question], stored: Sequence[Sample]) -> list[Due]:
-    """What has no measured sample yet, in the order of the tasks. What failed in an earlier run is tried again."""
+    """What has no measured sample yet, in the order of the tasks, those that begin alike together. What failed in an
+    earlier run is tried again."""
     tried: dict[tuple[str, int], list[Sample]] = defaultdict(list)
     for sample in stored:
         tried[sample.task_id, sample.number].append(sample)
     numbers = range(evaluation.put.protocol.samples)
-    wanted = [(question, number) for question in questions for number in numbers]
+    place = {alike: n for n, alike in enumerate(dict.fromkeys(question.alike for question in questions))}
+    together = sorted(questions, key=lambda question: place[question.alike])
+    wanted = [(question, number) for question in together for number in numbers]
     return [
         Due(question, number, max((s.attempt + 1 for s in tried[question.task_id, number]), default=0))
         for question, number in wanted

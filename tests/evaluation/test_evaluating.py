@@ -18,7 +18,7 @@ from spade.messages import Completion, Request
 from spade.ports import Model
 from spade.published import Published, read_published
 from spade.results import comma_separated, latex, markdown, tables
-from tasks.evaluating import Bench, stored_samples, take_samples
+from tasks.evaluating import Bench, due, stored_samples, take_samples
 from tests.fakes import RuleModel, ScriptedModel, SumSuite
 
 
@@ -122,6 +122,9 @@ def test_tasks_that_begin_alike_are_taken_one_after_another(catalog: Catalog) ->
     run(Catalog(catalog.folder / "apart"), apart)
     _, (*_, whole) = run(catalog, alike, Alike())
     assert (apart.most, alike.most, whole.measured) == (8, 2, 8)
+    mixed = [Question(f"t{n}", "all", {}, alike) for n, alike in enumerate("abab")]
+    evaluation = Evaluation(Put("m", "w", SumSuite.card, (), SumSuite.protocol), (), ())
+    assert [each.question.task_id for each in due(evaluation, mixed, [])] == ["t0", "t2", "t1", "t3"]
 
 
 def test_a_reply_cut_at_the_token_limit_is_named_so(catalog: Catalog) -> None:
