@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from data.suites import SUITES, Expectation
+from data.wording import expected
 
 if TYPE_CHECKING:
     from great_expectations.data_context.data_context.ephemeral_data_context import EphemeralDataContext
@@ -90,7 +91,7 @@ def _check(result: Mapping[str, Any]) -> Check:
     config, found = result["expectation_config"], result.get("result") or {}
     rows = [str(index["row_id"]) for index in found.get("unexpected_index_list") or ()]
     return Check(
-        expects=_sentence(config["type"], config["kwargs"]),
+        expects=expected(config["type"], config["kwargs"]),
         passed=bool(result["success"]),
         failures=int(found.get("unexpected_count") or 0),
         rows=tuple(rows[:SHOWN_ROWS]),
@@ -103,12 +104,3 @@ def _exception(result: Mapping[str, Any]) -> str:
     info = result.get("exception_info") or {}
     infos = [info] if "exception_message" in info else [i for i in info.values() if isinstance(i, dict)]
     return next((str(i["exception_message"]) for i in infos if i.get("exception_message")), "")
-
-
-def _sentence(kind: str, kwargs: Mapping[str, Any]) -> str:
-    """`expect_column_values_to_be_in_set` with its arguments, as a line a person reads."""
-    column = kwargs.get("column", "")
-    words = kind.removeprefix("expect_").removeprefix("column_values_to_").replace("_", " ")
-    apart = ("column", "batch_id", "row_condition", "condition_parser")
-    given = ", ".join(f"{k} {v}" for k, v in sorted(kwargs.items()) if k not in apart)
-    return f"{column} {words}".strip() + (f" ({given})" if given else "")

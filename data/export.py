@@ -215,6 +215,7 @@ def _write_papers(
         dataset_id=dataset.dataset_id,
         rows=dataset.rows,
         files=[(split, parquet_name(split)) for split in sorted(written.counts)],
+        columns=kind.schema.names,
         tags=["spade", *kind.tags],
         license=plan.license,
         about=kind.about,

@@ -8,6 +8,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from data.expectations import Check, Validation
+from data.wording import MEANINGS
 
 SHOWN_FINDINGS = 200
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
@@ -61,10 +62,11 @@ def rendered(template: str, **values: Any) -> str:
     return _templates().get_template(f"packages/{template}").render(**values)
 
 
-def card(*, rows: int, files: Sequence[tuple[str, str]], **values: Any) -> str:
+def card(*, rows: int, files: Sequence[tuple[str, str]], columns: Sequence[str], **values: Any) -> str:
     """The dataset card: YAML front matter as the Hugging Face hub reads it, then a few words for people."""
     size = next((name for limit, name in _SIZES if rows < limit), "n>1M")
-    return _templates().get_template("card.md.j2").render(rows=rows, files=files, size=size, **values)
+    said = [(column, MEANINGS.get(column, "as the tool's own documentation has it")) for column in columns]
+    return _templates().get_template("card.md.j2").render(rows=rows, files=files, size=size, columns=said, **values)
 
 
 def markdown_text(text: str) -> str:

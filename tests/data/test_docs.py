@@ -4,16 +4,42 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from data.catalog import Catalog
 from data.export import export_sft
+from data.kinds.registry import KINDS
 from data.tables import TABLES
+from flows.cli import app
+from tests.data.documented import sections, snippets
 from tests.data.records import chain
 
 CATALOG = (Path(__file__).parents[2] / "docs" / "catalog.md").read_text("utf-8")
 QUERIES = re.findall(r"```sql\n(.*?)```", CATALOG, re.DOTALL)
+
+
+def test_every_kind_has_a_command_and_a_snippet() -> None:
+    """The snippets themselves are run in `tests/data/consumers`, where their libraries are."""
+    assert sections().keys() == snippets("").keys() == KINDS.keys()
+    assert snippets("python").keys() | snippets("sh").keys() == KINDS.keys()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_documented_command_is_ours(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, Any] = {}
+
+    def flow(_home: str | None, _path: str, **parameters: Any) -> dict[str, Any]:
+        asked.update(parameters)
+        return {"rows": 1, "folder": "there"}
+
+    monkeypatch.setattr("flows.operations_cli._flow_in", flow)
+    _, *words = snippets("")[kind].split()
+    said = CliRunner().invoke(app, words)
+    assert said.exit_code == 0, said.output
+    assert asked["kind"] == kind
 
 
 @pytest.fixture(scope="module")

@@ -23,6 +23,7 @@ from spade.verdicts import Status, Verdict
 from tests.data.consumers.make_env import made
 from tests.data.programs import GUESS
 from tests.data.records import said
+from tests.data.tool_records import desk
 
 pytestmark = pytest.mark.slow
 
@@ -64,9 +65,14 @@ def guessed(cycle: Cycle, environment: Environment, play: int) -> Episode:
 
 @pytest.fixture(scope="session")
 def exported(catalog: Catalog, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The folder of each kind."""
+    """The folder of each kind; the one with tool calls of another catalog."""
     home = tmp_path_factory.mktemp("exported")
-    made: dict[str, Export | None] = {kind: export(catalog, home, Plan(kind, "try")) for kind in KINDS}
+    office = Catalog(tmp_path_factory.mktemp("office"))
+    desk(office)
+    made: dict[str, Export | None] = {
+        kind: export(office if kind == "sft-tools" else catalog, home, Plan(kind, "try")) for kind in KINDS
+    }
+    assert all(made.values()), made
     return {kind: one.folder for kind, one in made.items() if one is not None}
 
 

@@ -3,9 +3,9 @@
 Versions are those the exporters were written for. Nothing is installed into the factory's own environment.
 """
 
+import shutil
 import subprocess
 import sys
-import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -20,6 +20,19 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "harbor": ("harbor==0.26.0",),
     "nemo-gym": ("nemo-gym",),
 }
+NEWER = {"harbor": ("python3.12", "python3.13")}
+"""Consumers that want a newer Python than the factory's, with what it may be called."""
+
+
+def interpreter(name: str) -> str:
+    """The Python that a consumer's environment is made with; the first of the newer ones that runs, else our own."""
+    for newer in NEWER.get(name, ()):
+        if (
+            shutil.which(newer)
+            and not subprocess.run([newer, "--version"], capture_output=True, check=False).returncode
+        ):
+            return newer
+    return sys.executable
 
 
 def made(name: str) -> Path:
@@ -27,7 +40,7 @@ def made(name: str) -> Path:
     python = PLACE / name / "bin" / "python"
     done = PLACE / name / ".done"
     if not done.exists():
-        venv.create(PLACE / name, with_pip=True, clear=True)
+        subprocess.run([interpreter(name), "-m", "venv", "--clear", str(PLACE / name)], check=True)
         subprocess.run([str(python), "-m", "pip", "install", "-q", *PACKAGES[name]], check=True)
         done.touch()
     return python

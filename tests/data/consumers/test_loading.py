@@ -2,6 +2,7 @@
 
 import os
 import re
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -12,18 +13,44 @@ from data.catalog import Catalog
 from data.export import Plan, export
 from tests.data.consumers.conftest import ran
 from tests.data.consumers.make_env import made
+from tests.data.documented import snippets
 from tests.data.tool_records import desk
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
-DOCUMENTATION = (Path(__file__).parents[3] / "docs" / "datasets.md").read_text("utf-8")
-SNIPPETS = dict(re.findall(r"^### ([\w-]+)[^\n]*\n\n```python\n(.*?)```", DOCUMENTATION, re.DOTALL | re.MULTILINE))
-IN = {"grpo": "datasets", "gymnasium": "gymnasium", "verl": "datasets"}
+SNIPPETS = snippets("python")
+IN = {"gymnasium": "gymnasium"}
+"""Environments of snippets; that of datasets for all others."""
 
 
 @pytest.mark.parametrize("kind", SNIPPETS)
 def test_every_documented_snippet_runs(exported: dict[str, Path], kind: str) -> None:
     program = f"import sys\nFOLDER = sys.argv[1]\n{SNIPPETS[kind]}"
-    ran(IN.get(kind, "datasets"), program, exported[kind])
+    assert ran(IN.get(kind, "datasets"), program, exported[kind]) or "assert" in program
+
+
+def documented(kind: str, **names: object) -> list[str]:
+    """The kind's shell lines, as a person would type them with these names in place."""
+    text = snippets("sh")[kind]
+    for name, value in names.items():
+        assert name.replace("_", ":") in text
+        text = text.replace(name.replace("_", ":"), str(value))
+    return text.splitlines()
+
+
+def in_shell(consumer: str, lines: list[str], place: Path, **environment: str) -> str:
+    """What the lines print, typed one after another in a consumer's environment; the first that fails ends them."""
+    ran(consumer, "print('there')")
+    scripts = made(consumer).parent
+    said = subprocess.run(
+        ["/bin/sh", "-e"],
+        input="trap 'kill $(jobs -p) 2>/dev/null' EXIT\n" + "\n".join(lines),
+        cwd=place,
+        env={**os.environ, "PATH": f"{scripts}:{os.environ['PATH']}", **environment},
+        capture_output=True,
+        text=True,
+    )
+    assert said.returncode == 0, said.stdout[-2000:] + said.stderr[-2000:]
+    return said.stdout
 
 
 def test_rows_are_the_same_in_datasets(exported: dict[str, Path]) -> None:
@@ -98,32 +125,30 @@ print("checked", total)
 
 
 def test_verifiers_validates_and_plays_against_an_endpoint(exported: dict[str, Path], tmp_path: Path) -> None:
-    """Gold check by its own command, then an evaluation against a stub that counts up, which wins some games."""
-    ran("verifiers", "import verifiers.v1")
-    scripts = made("verifiers").parent
-    # The player's chat program is a uv script: uv finds its packages as this user has set it up.
-    paths = {"PATH": f"{scripts}:{os.environ['PATH']}", "PYTHONPATH": str(exported["verifiers"])}
-    environment = {**os.environ, **paths, "KEY": "x"}
-    validate = [scripts / "vf-validate", "spade_tasks", "--runtime.type", "subprocess", "--only-gold"]
-    said = subprocess.run(
-        validate, cwd=tmp_path, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL
-    )
-    assert '"valid": 4' in said.stdout, said.stdout[-2000:]
+    """The documented lines, against a stub that counts up, which wins some games."""
     stub = [sys.executable, str(Path(__file__).with_name("stub_endpoint.py"))]
     with subprocess.Popen(stub, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as endpoint:
         assert endpoint.stdout is not None
-        base = f"http://127.0.0.1:{endpoint.stdout.readline().strip()}/v1"
-        client = ["--client.base-url", base, "--client.api-key-var", "KEY"]
-        evaluate = [scripts / "vf-eval", "spade_tasks", "-m", "stub", *client, "--no-rich", "-o", "out"]
-        subprocess.run(
-            evaluate, cwd=tmp_path, env=environment, capture_output=True, check=True, stdin=subprocess.DEVNULL
-        )
+        address = f"127.0.0.1:{endpoint.stdout.readline().strip()}"
+        names = {"FOLDER": exported["verifiers"], "MODEL": "stub", "HOST_PORT": address, "NAME": "KEY"}
+        *lines, evaluate = documented("verifiers", **names)
+        # The player's chat program is a uv script: uv finds its packages as this user has set it up.
+        said = in_shell("verifiers", [*lines, f"{evaluate} --no-rich -o out </dev/null"], tmp_path, KEY="x")
         endpoint.kill()
+    assert '"valid": 4' in said, said[-2000:]
     (traces,) = (tmp_path / "out").glob("*/traces.jsonl")
     returns = [float(found) for found in re.findall(r'"return":\{"score":([\d.]+)', traces.read_text())]
     assert len(returns) == 4
     assert set(returns) <= {0.0, 1.0}
     assert max(returns) == 1.0
+
+
+def test_openenv_is_served_and_solved_as_documented(exported: dict[str, Path], tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    lines = documented("openenv", FOLDER=exported["openenv"])
+    assert in_shell("openenv", [line.replace("8000", str(port)) for line in lines], tmp_path).endswith("1.0\n")
 
 
 def test_openenv_validates_serves_and_is_played(exported: dict[str, Path]) -> None:
