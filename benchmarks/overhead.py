@@ -22,7 +22,11 @@ from unittest.mock import patch
 
 from benchmarks.stub_endpoint import stub_endpoint
 
-ENVIRONMENT = {"SPADE_GATES__RANDOM_WIN_MAX": "0.3", "SPADE_MEMORY__EMBEDDER": "hashed"}
+ENVIRONMENT = {
+    "SPADE_GATES__RANDOM_WIN_MAX": "0.3",
+    "SPADE_MEMORY__EMBEDDER": "hashed",
+    "SPADE_MEMORY__DUPLICATE_CODE": "1.0",
+}
 TARGET = 10.0
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from data.compaction import compact
+from data.compaction import MANY, SMALL_BYTES, compact
 from data.engine import Engine, part_sql
 from data.narrowing import first_of_each, matching
 from data.remote import Remote
@@ -165,6 +165,11 @@ class Catalog:
         """
         names = [_table(table).name] if table else list(TABLES)
         return {name: merged for name in names if (merged := compact(self._engine, TABLES[name], grace_seconds))}
+
+    def tidy(self) -> dict[str, int]:
+        """`compact` of the small segments alone, of tables that have many: cheap enough after every cycle."""
+        tidied = {t.name: compact(self._engine, t, below=SMALL_BYTES, fewest=MANY) for t in TABLES.values()}
+        return {name: merged for name, merged in tidied.items() if merged}
 
     def documents(self, **wanted: Wanted) -> list[Document]:
         return self.read(DOCUMENTS, **wanted)

@@ -158,6 +158,7 @@ async def close_cycle(factory: Factory, started: float) -> CycleSummary:
     await show_cycle(factory.progress, summary)
     await show_relatives(factory.progress.catalog, factory.progress.accepted())
     await write_pages(factory)
+    await asyncio.to_thread(factory.progress.catalog.tidy)
     factory.watcher.saw("finished", summary.cycle_id, summary=summary)
     raise_alarms(factory, summary)
     return summary

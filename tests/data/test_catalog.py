@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from data.catalog import Catalog
+from data.compaction import MANY
 from spade.documents import Document
 from spade.errors import Abort, Skip
 from spade.verdicts import Judged, Status, Verdict
@@ -182,3 +183,16 @@ def test_temporary_files_of_dead_writers_are_swept_when_old(catalog: Catalog) ->
     catalog.compact()
     assert not old.exists()
     assert young.exists()
+
+
+def test_many_small_files_are_tidied_while_others_read(tmp_path: Path) -> None:
+    catalog, other = Catalog(tmp_path), Catalog(tmp_path)
+    for play in range(MANY - 1):
+        catalog.append("episodes", [episode(play=play)])
+    assert catalog.tidy() == {}
+    catalog.append("episodes", [episode(play=MANY)])
+    before = other.episodes()
+    assert catalog.tidy() == {"episodes": MANY}
+    assert len(catalog.engine.segments["episodes"].live()) == 1
+    assert catalog.episodes() == other.episodes() == before
+    assert catalog.tidy() == {}
