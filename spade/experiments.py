@@ -63,6 +63,8 @@ class Used:
 
 
 FLOWS = ("generate", "self-play")
+ENOUGH_SEEDS = 5
+"""Below it a bootstrap interval has not the coverage it names; of two or three values it is their range."""
 _KEYS = {"name", "profiles", "seeds", "budget", "flow", "slots", "plays"}
 _FORM = 'It has name, profiles = ["a", "b"], seeds = [0, 1] and a table [budget] (docs/evaluation.md).'
 
@@ -158,7 +160,7 @@ def means(profile: str, found: Figures) -> dict[str, tuple[float, int]]:
 
 
 def unequal(experiment: Experiment, ledger: Sequence[Used]) -> list[str]:
-    """What a reader must know of the budgets: runs that are not done, and profiles that used more than a tenth more."""
+    """What a reader must know first: runs that are not done, profiles that used more than a tenth more, few seeds."""
     notes = [f"{u.profile}, seed {u.seed}, is not finished." for u in ledger if not u.done]
     for name in ("episodes", "tokens"):
         sums: dict[str, int] = dict.fromkeys(experiment.profiles, 0)
@@ -167,4 +169,9 @@ def unequal(experiment: Experiment, ledger: Sequence[Used]) -> list[str]:
         least, most = min(sums.values()), max(sums.values())
         if least * 1.1 < most:
             notes.append(f"Unequal {name}: {', '.join(f'{profile} {count:,}' for profile, count in sums.items())}.")
+    if len(experiment.seeds) < ENOUGH_SEEDS:
+        notes.append(
+            f"Brackets over {len(experiment.seeds)} seeds are hardly more than the range of what was seen, and no "
+            f"evidence of a difference: take {ENOUGH_SEEDS} or more."
+        )
     return notes

@@ -104,6 +104,9 @@ def test_a_page_names_unequal_and_unfinished_runs(tmp_path: Path) -> None:
     assert unequal(grid, ledger)[:2] == ["b, seed 0, is not finished.", "Unequal episodes: a 6, b 12."]
     page = write_experiment(tmp_path, grid, ledger).read_text("utf-8")
     assert "Unequal episodes: a 6, b 12." in page
+    assert "Brackets over 1 seeds are hardly more than the range" in page
+    many = Experiment("uneven", ("a", "b"), tuple(range(5)), Limit(episodes=10))
+    assert not any("Brackets" in note for note in unequal(many, ledger))
     assert "not measured" in page
     assert len(json.loads((tmp_path / "ledger.json").read_text())) == 2
 
