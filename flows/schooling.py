@@ -65,12 +65,14 @@ def base_folder(settings: FactorySettings) -> Path:
 def open_school(settings: FactorySettings, catalog: Catalog, watcher: Watcher) -> School:
     """The learner as its last checkpoint left it, or at the base model. Raises `Abort` with a remedy."""
     from training.checkpoints import Checkpoints, resumed
+    from training.launching import Launch
 
     folder, training = base_folder(settings), settings.training
     store = Checkpoints(settings.home / "checkpoints", folder.name, training.keep, training.keep_every)
     last = store.latest()
     learner = resumed(last, folder, training, settings.seed)
-    school = School(settings, catalog, learner, store, last, watcher=watcher)
+    launch = Launch(folder, training, settings.seed, store) if training.processes > 1 else None
+    school = School(settings, catalog, learner, store, last, watcher=watcher, launch=launch)
     if last is not None:
         school.recall(last.state)
         catalog.append("checkpoints", [last.record])

@@ -83,6 +83,8 @@ class TrainingSettings(Settings):
     """Share of the old average kept per update in the averaged weights that play; 0 plays the last ones."""
     lora: LoraSettings | None = None
     """Absent: all weights are trained."""
+    processes: PositiveInt = 1
+    """Processes that make an update together, one a GPU: weights are sharded over them (FSDP), samples dealt out."""
     precision: Literal["fp32", "bf16"] = "fp32"
     gradient_checkpointing: bool = False
     max_tokens: PositiveInt = 32768

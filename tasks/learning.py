@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prefect import task
@@ -30,6 +31,7 @@ from training.samples import Limits
 if TYPE_CHECKING:
     from training.checkpoints import Checkpoints, Saved
     from training.diagnostics import UpdateReport
+    from training.launching import Launch
     from training.learner import Learner
 
 
@@ -37,7 +39,8 @@ if TYPE_CHECKING:
 class School:
     """The live parts of training: who learns, where checkpoints lie, and what is known of earlier cycles.
 
-    `trained` names finished rounds as (cycle, round); `last` is the checkpoint that plays now.
+    `trained` names finished rounds as (cycle, round); `last` is the checkpoint that plays now. With `launch` updates
+    are made by several processes, and the learner follows.
     """
 
     settings: FactorySettings
@@ -48,6 +51,7 @@ class School:
     trained: set[tuple[str, int]] = field(default_factory=set)
     trackers: Trackers = field(default_factory=Trackers)
     watcher: Watcher = field(default_factory=Nobody)
+    launch: "Launch | None" = None
 
     @property
     def weights(self) -> str:
@@ -58,9 +62,10 @@ class School:
     def limits(self) -> Limits:
         return Limits(self.learner.policy.vocabulary, self.settings.training.max_tokens)
 
-    def state(self) -> dict[str, Any]:
-        """What a checkpoint keeps beside the weights."""
-        return {"trained": sorted(map(list, self.trained)), "counts": self.trackers.counts, "slow": self.trackers.slow}
+    def state(self, trained: Iterable[tuple[str, int]] | None = None) -> dict[str, Any]:
+        """What a checkpoint keeps beside the weights; `trained` where an update is about to add to it."""
+        rounds = self.trained if trained is None else trained
+        return {"trained": sorted(map(list, rounds)), "counts": self.trackers.counts, "slow": self.trackers.slow}
 
     def recall(self, state: Mapping[str, Any]) -> None:
         self.trained = {(cycle, int(round_)) for cycle, round_ in state.get("trained", ())}
@@ -142,20 +147,33 @@ async def learn(school: School, batch: Batch) -> "Saved":
 @task(cache_policy=NO_CACHE)
 async def update_policy(school: School, batch: Batch) -> "Saved":
     """Batch file, update, checkpoint, catalog rows, page: in this order, so that a kill at any point loses nothing."""
-    home = school.settings.home
-    await asyncio.to_thread(write_batch, batch, home / "batches")
-    report = await asyncio.to_thread(school.learner.update, batch) if batch.samples else None
-    school.trained |= {(cycle, batch.round) for cycle in batch.cycles}
-    parent = school.last.record.checkpoint_id if school.last else ""
-    school.last = await asyncio.to_thread(
-        school.checkpoints.save, school.learner, batch_id=batch.batch_id, parent=parent, state=school.state()
-    )
+    folder = await asyncio.to_thread(write_batch, batch, school.settings.home / "batches")
+    trained = school.trained | {(cycle, batch.round) for cycle in batch.cycles}
+    report, saved = await asyncio.to_thread(_updated, school, batch, folder, school.state(trained))
+    school.last, school.trained = saved, trained
     keep_records(school, batch)
     if report is not None:
         _note(school, report)
         await show_checkpoint(school, batch, report)
         await show_relatives(school.catalog, sorted(batch.env_ids))
-    return school.last
+    return saved
+
+
+def _updated(
+    school: School, batch: Batch, folder: Path, state: Mapping[str, Any]
+) -> "tuple[UpdateReport | None, Saved]":
+    """The update and its checkpoint, in this process or, where `training.processes` says so, in several others."""
+    from training.checkpoints import restore
+
+    parent = school.last.record.checkpoint_id if school.last else ""
+    if school.launch is None or not batch.samples:
+        report = school.learner.update(batch) if batch.samples else None
+        return report, school.checkpoints.save(school.learner, batch_id=batch.batch_id, parent=parent, state=state)
+    report = school.launch.update(folder, parent=parent, state=state)
+    saved = school.checkpoints.latest()
+    assert saved is not None
+    restore(school.learner, saved)
+    return report, saved
 
 
 def keep_records(school: School, batch: Batch) -> None:

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from training.policy import Policy
+from training.spread import whole
 
 if TYPE_CHECKING:
     from training.learner import Learner
@@ -29,7 +30,7 @@ def served_state(learner: "Learner", part: str) -> dict[str, Tensor]:
     averages = learner.averages.get(part, {}) if learner.settings.average else {}
     with torch.no_grad():
         if not policy.adapters:
-            return {n: averages.get(n, v).detach().clone() for n, v in model.state_dict().items()}
+            return {n: whole(averages.get(n, v).detach()).clone() for n, v in model.state_dict().items()}
         policy.use(part)
         before = {name: p.detach().clone() for name, p in policy.trained(part).items()} if averages else {}
         _put(policy, part, averages)
@@ -44,12 +45,12 @@ def _merged(model: object, part: str) -> dict[str, Tensor]:
     for name, module in model.named_modules():  # type: ignore[attr-defined]
         if hasattr(module, "base_layer") and hasattr(module, "get_delta_weight"):
             base = module.base_layer
-            found[f"{name}.weight"] = base.weight.detach() + module.get_delta_weight(part).detach()
+            found[f"{name}.weight"] = whole(base.weight.detach() + module.get_delta_weight(part).detach())
             if getattr(base, "bias", None) is not None:
-                found[f"{name}.bias"] = base.bias.detach().clone()
+                found[f"{name}.bias"] = whole(base.bias.detach()).clone()
     for name, value in model.state_dict().items():  # type: ignore[attr-defined]
         if "lora_" not in name and ".base_layer." not in name:
-            found.setdefault(name, value.detach().clone())
+            found.setdefault(name, whole(value.detach()).clone())
     return found
 
 

@@ -7,19 +7,22 @@ the checksum of every file.
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor, nn
+from torch.utils._pytree import tree_map
 
 from spade.errors import Abort, boundary
 from spade.learning import Checkpoint
 from training.averaging import served_state
 from training.learner import Learner
 from training.policy import AGENT, DESIGNER, open_policy
+from training.spread import spread_like, whole
 from training.writing import folder_appearing, sweep
 
 FORMAT = 1
@@ -39,6 +42,14 @@ class Saved:
         return json.loads((self.folder / "state.json").read_text("utf-8"))
 
 
+@dataclass(frozen=True)
+class Held:
+    """What a checkpoint keeps of a learner, put together from all processes: weights by folder, and the rest."""
+
+    weights: Mapping[str, Mapping[str, Tensor]]
+    trainer: Mapping[str, Any]
+
+
 @dataclass
 class Checkpoints:
     """The checkpoints under one folder. `keep` latest stay, and every `keep_every`-th."""
@@ -49,15 +60,21 @@ class Checkpoints:
     keep_every: int = 0
 
     def save(self, learner: Learner, *, batch_id: str, parent: str, state: Mapping[str, Any] | None = None) -> Saved:
-        """Write the learner as it stands. Raises `Abort` when the disk is full; what was there before stays."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        sweep(self.folder)
+        """Write the learner as it stands. Raises `Abort` when the disk is full; what was there before stays.
+
+        Where several processes train, all of them call this, and the first writes.
+        """
+        held = Held(_weights(learner), _trainer_state(learner))
         record = Checkpoint(learner.updates, batch_id, parent, self.base, weights_name(learner))
         target = self.folder / f"{learner.updates:06d}-{record.checkpoint_id}"
+        if not learner.spread.leads:
+            return Saved(record, target)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        sweep(self.folder)
         if not target.exists():
             with folder_appearing(target) as part:
-                _write_weights(learner, part)
-                torch.save(_trainer_state(learner), part / TRAINER)
+                _write_weights(learner, held.weights, part)
+                torch.save(held.trainer, part / TRAINER)
                 (part / "state.json").write_text(json.dumps(dict(state or {}), indent=1), "utf-8")
                 files = {str(p.relative_to(part)): _checksum(p) for p in sorted(part.rglob("*")) if p.is_file()}
                 told = {"format": FORMAT, "id": record.checkpoint_id, **asdict(record), "files": files}
@@ -96,13 +113,23 @@ def restore(learner: Learner, saved: Saved) -> None:
         for part, values in stored["trained"].items():
             for name, parameter in learner.policy.trained(part).items():
                 with torch.no_grad():
-                    parameter.copy_(values[name])
+                    parameter.copy_(spread_like(values[name], parameter))
         for part, optimiser in learner.optimisers.items():
-            optimiser.load_state_dict(stored["optimisers"][part])
+            optimiser.load_state_dict(_spread_state(stored["optimisers"][part], learner.policy.trained(part).values()))
         learner.updates = stored["updates"]
         learner.entropy_weights = dict(stored["entropy_weights"])
-        learner.averages = {part: dict(values) for part, values in stored["averages"].items()}
-        learner.first = stored["first"]
+        learner.averages = {
+            part: {name: spread_like(value, learner.policy.trained(part)[name]) for name, value in values.items()}
+            for part, values in stored["averages"].items()
+        }
+        learner.first = _spread_first(learner, stored["first"])
+
+
+def _spread_first(learner: Learner, first: Mapping[str, Tensor] | None) -> dict[str, Tensor] | None:
+    if first is None:
+        return None
+    trained = {f"{part}:{n}": p for part in learner.policy.parts for n, p in learner.policy.trained(part).items()}
+    return {name: spread_like(value, trained[name]) for name, value in first.items()}
 
 
 def resumed(saved: Saved | None, base: Path, learner_settings: Any, seed: int) -> Learner:
@@ -123,7 +150,7 @@ def weights_name(learner: Learner) -> str:
     for part in sorted(learner.policy.parts):
         for name, parameter in sorted(learner.policy.trained(part).items()):
             sha.update(name.encode())
-            sha.update(parameter.detach().cpu().contiguous().numpy().tobytes())
+            sha.update(whole(parameter.detach()).cpu().contiguous().numpy().tobytes())
     return sha.hexdigest()[:12]
 
 
@@ -139,14 +166,24 @@ def damaged(saved: Saved) -> str:
     return ""
 
 
-def _write_weights(learner: Learner, part: Path) -> None:
+FOLDERS = {AGENT: "model", DESIGNER: "designer"}
+
+
+def _weights(learner: Learner) -> dict[str, dict[str, Tensor]]:
+    """The whole weights by the folder they go to."""
     policy = learner.policy
     if policy.adapters:
-        policy.parts[AGENT].model.save_pretrained(part / "adapters", safe_serialization=True)
-    else:
-        for name, folder in ((AGENT, "model"), (DESIGNER, "designer")):
-            if name in policy.parts:
-                policy.parts[name].model.save_pretrained(part / folder, state_dict=served_state(learner, name))
+        return {"adapters": {name: whole(v.detach()) for name, v in policy.parts[AGENT].model.state_dict().items()}}
+    return {FOLDERS[name]: served_state(learner, name) for name in policy.parts}
+
+
+def _write_weights(learner: Learner, weights: Mapping[str, Mapping[str, Tensor]], part: Path) -> None:
+    policy = learner.policy
+    models = {FOLDERS[name]: policy.parts[name].model for name in policy.parts} | {
+        "adapters": policy.parts[AGENT].model
+    }
+    for folder, state in weights.items():
+        models[folder].save_pretrained(part / folder, state_dict=dict(state))
     if policy.tokenizer is not None:
         for folder in ("model", "designer", "adapters"):
             if (part / folder).exists():
@@ -167,7 +204,7 @@ def export_merged(learner: Learner, target: Path, part: str = AGENT) -> Path:
 
 
 def _trainer_state(learner: Learner) -> dict[str, Any]:
-    return {
+    state = {
         "updates": learner.updates,
         "trained": {
             part: {n: p.detach() for n, p in learner.policy.trained(part).items()} for part in learner.optimisers
@@ -177,6 +214,18 @@ def _trainer_state(learner: Learner) -> dict[str, Any]:
         "averages": learner.averages,
         "first": learner.first,
     }
+    return tree_map(lambda value: whole(value) if isinstance(value, Tensor) else value, state)
+
+
+def _spread_state(state: Mapping[str, Any], parameters: Iterable[nn.Parameter]) -> dict[str, Any]:
+    """An optimiser's whole state with what is shaped like a parameter sharded as that is."""
+    held = dict(state["state"])
+    for number, parameter in enumerate(parameters):
+        if number in held:
+            held[number] = {
+                name: spread_like(value, parameter) if name != "step" else value for name, value in held[number].items()
+            }
+    return {**state, "state": held}
 
 
 def _checksum(path: Path) -> str:

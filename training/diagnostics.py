@@ -1,6 +1,7 @@
 """What one update did, per role: the figures that tell a healthy update from a sick one."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -49,11 +50,15 @@ class UpdateReport:
         return asdict(self)
 
 
+def _zeros() -> defaultdict[str, float]:
+    return defaultdict(float)
+
+
 @dataclass
 class Tally:
     """Sums over the micro-batches of one role."""
 
-    sums: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    sums: defaultdict[str, float] = field(default_factory=_zeros)
     ratio_max: float = 0.0
     grad_norms: list[float] = field(default_factory=list)
     subjects: set[str] = field(default_factory=set)
@@ -105,3 +110,15 @@ class Tally:
             advantage_spread=max(0.0, mean.get("advantage2", 0.0) - mean.get("advantage", 0.0) ** 2) ** 0.5,
             exploded=len(self.exploded),
         )
+
+
+def merged(tallies: Sequence[Tally]) -> Tally:
+    """What several processes counted of their shares, as one; all made the same steps."""
+    first, *others = tallies
+    for other in others:
+        for name, value in other.sums.items():
+            first.sums[name] += value
+        first.ratio_max = max(first.ratio_max, other.ratio_max)
+        first.subjects |= other.subjects
+        first.exploded |= other.exploded
+    return first

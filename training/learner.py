@@ -20,12 +20,13 @@ from spade.messages import Role
 from spade.training_settings import RoleTraining, TrainingSettings
 from training.averaging import follow
 from training.batches import Batch
-from training.diagnostics import Tally, UpdateReport
+from training.diagnostics import Tally, UpdateReport, merged
 from training.packing import pack
 from training.passes import Pass, part_of
 from training.policy import AGENT, DESIGNER, Policy
 from training.rows import rows_of
 from training.samples import Sample
+from training.spread import spread_now
 
 ENTROPY_RATE = 0.5
 """How fast the entropy bonus follows its target: its logarithm moves by this times the gap in nats, per update."""
@@ -43,6 +44,7 @@ class Learner:
     entropy_weights: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.spread = spread_now()
         self.device = next(self.policy.parts[AGENT].parameters()).device
         self.optimisers = {part: self._optimiser(part) for part in self.policy.parts}
         for part in (AGENT, DESIGNER):
@@ -65,6 +67,8 @@ class Learner:
                     run = Pass(self, part, samples, tallies)
                     places += run.train()
                     steps[part] = run.steps
+        for role, tally in tallies.items():
+            tallies[role] = merged(self.spread.gathered(tally))
         self.updates += 1
         if self.settings.average:
             follow(self.averages, self.policy, self.settings.average)

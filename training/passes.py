@@ -18,6 +18,7 @@ from training.policy import AGENT, DESIGNER
 from training.reference import first_scores
 from training.rows import Rows, rows_of
 from training.samples import Sample
+from training.spread import whole
 
 if TYPE_CHECKING:
     from training.learner import Learner
@@ -62,7 +63,7 @@ class Pass:
         optimiser, places = learner.optimisers[self.part], 0
         scorer = learner.policy.use(self.part)
         optimiser.zero_grad(set_to_none=True)
-        for micro in pack([len(s.ids) for s in chosen], learner.settings.micro_tokens):
+        for micro, factor in learner.spread.share(pack([len(s.ids) for s in chosen], learner.settings.micro_tokens)):
             rows = rows_of(micro, chosen, learner.device)
             places += micro.places
             with learner.precision():
@@ -75,9 +76,11 @@ class Pass:
                 entropies=scored.entropies,
                 first=_laid_out(rows, numbers, dict(enumerate(first)), rows.logprobs) if first else None,
             )
-            self._backward(tokens, rows, chosen, total)
-        norm = torch.nn.utils.clip_grad_norm_(
-            list(learner.policy.trained(self.part).values()), learner.role(self.part).max_grad_norm
+            self._backward(tokens, rows, chosen, total, factor)
+        norm = whole(
+            torch.nn.utils.clip_grad_norm_(
+                list(learner.policy.trained(self.part).values()), learner.role(self.part).max_grad_norm
+            )
         )
         if not torch.isfinite(norm):
             optimiser.zero_grad(set_to_none=True)
@@ -90,24 +93,27 @@ class Pass:
             self.tallies[role].grad_norms.append(float(norm))
         return places
 
-    def _backward(self, tokens: Tokens, rows: Rows, chosen: Sequence[Sample], total: int) -> None:
+    def _backward(self, tokens: Tokens, rows: Rows, chosen: Sequence[Sample], total: int, factor: float) -> None:
+        """Add the gradient of one micro-batch's loss times `factor`; with a factor of 0 nothing is counted."""
         learner, settings = self.learner, self.learner.settings
         kept = self._not_exploded(tokens, rows, chosen)
         designer = torch.tensor([s.role is Role.DESIGNER for s in chosen], device=rows.owners.device)[rows.owners]
         loss = torch.zeros((), device=rows.owners.device)
         for role, mask in ((Role.AGENT, ~designer), (Role.DESIGNER, designer)):
             mask = mask & kept
-            if not bool(mask.any()):
+            if not factor or not bool(mask.any()):
                 continue
             part = _only(tokens, mask)
             losses, facts = token_losses(
                 part, learner.role(self.part), settings.importance_cap, learner.entropy_weights[part_of(role)]
             )
             self.tallies[role].add(losses.detach(), facts, part.entropies.detach(), part.advantages)
-            loss = loss + losses.sum() / total
-        if not bool(torch.isfinite(loss)):
+            loss = loss + factor * losses.sum() / total
+        if learner.spread.any(not bool(torch.isfinite(loss)), learner.device):
             learner.optimisers[self.part].zero_grad(set_to_none=True)
             raise not_finite("loss", learner.updates)
+        if learner.spread.world > 1:  # every process takes part in fetching weights, whatever is left of its samples
+            loss = loss + 0.0 * tokens.current.nan_to_num(0.0, 0.0, 0.0).sum()
         if loss.requires_grad:
             loss.backward()
 
@@ -119,7 +125,9 @@ class Pass:
         for owner in bad.tolist():
             self.tallies[chosen[owner].role].exploded.add(chosen[owner].subject_id)
         exploded = sum(len(tally.exploded) for tally in self.tallies.values())
-        if exploded > MOST_EXPLODED * len({s.subject_id for s in self.samples}):
+        spread = self.learner.spread
+        many = exploded * spread.world > MOST_EXPLODED * len({s.subject_id for s in self.samples})
+        if spread.any(many, self.learner.device):
             self.learner.optimisers[self.part].zero_grad(set_to_none=True)
             raise Abort(
                 f"{exploded} samples have a token ratio above training.ratio_limit: exploding ratio.",

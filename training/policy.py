@@ -12,6 +12,7 @@ from spade.errors import Abort, boundary
 from spade.messages import Role
 from spade.training_settings import TrainingSettings
 from training.scoring import Scorer
+from training.spread import shard, spread_now
 
 AGENT, DESIGNER = "agent", "designer"
 
@@ -58,7 +59,8 @@ class Policy:
 def open_policy(folder: Path, settings: TrainingSettings, *, adapter: Path | None = None) -> Policy:
     """Load a transformers folder for training, onto the GPU where there is one. `adapter`: adapters to go on from.
 
-    Raises `Abort` when the folder holds no model that transformers knows.
+    One of several processes under `accelerate launch` keeps its shard of them. Raises `Abort` when the folder holds no
+    model that transformers knows.
     """
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -70,11 +72,13 @@ def open_policy(folder: Path, settings: TrainingSettings, *, adapter: Path | Non
             model = AutoModelForCausalLM.from_pretrained(
                 folder, dtype=torch.float32, local_files_only=True, attn_implementation="sdpa"
             )
-            return model.to("cuda" if torch.cuda.is_available() else "cpu")
+            return model.to(_device(settings))
 
         model = load()
         copy = load() if settings.separate_designer and settings.lora is None else None
-    return policy_of(model, tokenizer, settings, designer=copy, adapter=adapter)
+    policy = policy_of(model, tokenizer, settings, designer=copy, adapter=adapter)
+    shard(policy)
+    return policy
 
 
 def policy_of(
@@ -92,6 +96,12 @@ def policy_of(
             raise ValueError("a separate designer without LoRA needs a model of its own")
         parts[DESIGNER] = Scorer(designer)
     return Policy(tokenizer, parts)
+
+
+def _device(settings: TrainingSettings) -> str:
+    """The GPU where there is one; not in a process that only looks on while several others train."""
+    looks_on = settings.processes > 1 and spread_now().world == 1
+    return "cuda" if torch.cuda.is_available() and not looks_on else "cpu"
 
 
 def _prepare(model: Any, settings: TrainingSettings) -> None:

@@ -1,7 +1,6 @@
 """Log-probabilities and entropies of trained tokens under some weights, in little memory: logits only where needed."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -15,9 +14,11 @@ CHUNK = 1 << 24
 _UNKNOWN_HEADS = ("logit_scale", "logits_scaling", "lm_head_multiplier")
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """[N] each: log-probability of each trained token, and the entropy of what it was drawn from, both in nats."""
+class Scored(NamedTuple):
+    """[N] each: log-probability of each trained token, and the entropy of what it was drawn from, both in nats.
+
+    A tuple, so that torch finds the tensors in it when weights are sharded.
+    """
 
     logprobs: Tensor
     entropies: Tensor
@@ -37,8 +38,13 @@ class Scorer(nn.Module):
             raise Abort("models with sliding attention are not supported by the trainer.", "Train another base model.")
         self.softcap = getattr(config, "final_logit_softcapping", None)
 
+    @property
+    def bare(self) -> Any:
+        """The transformers model itself, without wrappers."""
+        return _bare(self.model)
+
     def forward(self, rows: Rows, entropy_gradient: bool = False) -> Scored:
-        bare = _bare(self.model)
+        bare = self.bare
         hidden = bare.get_decoder()(
             input_ids=rows.ids, attention_mask=rows.visible, position_ids=rows.positions, use_cache=False
         ).last_hidden_state

@@ -125,6 +125,29 @@ def test_stored_rounds_are_learned_from_once(learned: Path, base: Path, tmp_path
     assert [c.record.update for c in Checkpoints(tmp_path / "checkpoints").all()][-1] >= 1
 
 
+def test_an_update_by_several_processes_is_the_one_of_this_process(
+    learned: Path, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the same plays: the same checkpoint to rounding, and the next update goes on from it."""
+    import shutil
+
+    import torch
+
+    found = {}
+    for processes in ("1", "2"):
+        monkeypatch.setenv("SPADE_TRAINING__PROCESSES", processes)
+        monkeypatch.setenv("SPADE_TRAINING__AGENT__LEARNING_RATE", "1e-3")
+        home = tmp_path / processes
+        shutil.copytree(learned / "catalog", home / "catalog")
+        given = {"profile": "starter", "base": f"path:{base}", "home": str(home)}
+        assert len(asyncio.run(train(**given, updates=1))) == 1
+        (saved,) = Checkpoints(home / "checkpoints").all()
+        found[processes] = torch.load(saved.folder / "trainer.pt", weights_only=True)["trained"]["agent"]
+        assert len(asyncio.run(train(**given))) == 1, "the second round goes on from the first"
+    apart = torch.cat([(value - found["2"][name]).abs().flatten() for name, value in found["1"].items()])
+    assert (apart > 1e-5).float().mean() < 0.01
+
+
 def test_missing_tokens_are_refused_with_a_remedy(learned: Path, base: Path, tmp_path: Path) -> None:
     from dataclasses import replace
 
