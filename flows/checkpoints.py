@@ -17,11 +17,16 @@ SCHEME = "checkpoint:"
 
 
 def found_checkpoint(settings: FactorySettings) -> "Saved":
-    """The checkpoint that `model.source` names, its files as they were written. Raises `Abort` with those there are."""
+    """The checkpoint that `model.source` names."""
+    return named_checkpoint(settings, settings.model.source.removeprefix(SCHEME))
+
+
+def named_checkpoint(settings: FactorySettings, wanted: str) -> "Saved":
+    """`latest`, an update's number, an id, or a folder, its files as they were written. Raises `Abort` with those there
+    are."""
     need_torch()
     from training.checkpoints import Checkpoints, damaged
 
-    wanted = settings.model.source.removeprefix(SCHEME)
     place = Path(wanted).expanduser()
     store = Checkpoints(place.parent if place.is_dir() else settings.home / "checkpoints")
     there = store.all()
@@ -31,11 +36,14 @@ def found_checkpoint(settings: FactorySettings) -> "Saved":
         names = {name: each for each in there for name in (str(each.record.update), each.record.checkpoint_id)}
         saved = names.get(wanted) or next((each for each in there if each.folder == place), None)
     if saved is None:
-        listed = ", ".join(f"{each.record.update} ({each.record.checkpoint_id})" for each in there) or "none"
+        listed = (
+            ", ".join(f"{each.record.update} ({each.record.checkpoint_id})" for each in there)
+            or "none yet; spade train and spade self-play make them"
+        )
         raise Abort(f"There is no checkpoint {wanted!r} in {store.folder}.", f"There is: {listed}.")
     broken = damaged(saved)
     if broken:
-        raise Abort(f"{saved.folder.name} is damaged: {broken}.", "Evaluate an older checkpoint.")
+        raise Abort(f"{saved.folder.name} is damaged: {broken}.", "Take an older checkpoint.")
     return saved
 
 
@@ -43,11 +51,16 @@ def open_checkpoint(settings: FactorySettings, saved: "Saved") -> "TorchEngine":
     """An engine in this process with the weights that play: averaged where they were, adapters merged."""
     from inference.in_process.engine import AGENT, Size, TorchEngine
 
-    model, tokenizer = _full(saved) if (saved.folder / "model").is_dir() else _adapted(settings, saved)
+    model, tokenizer = playing_model(settings, saved)
     model.config.use_cache = True
     size = Size(batch=settings.model.concurrency, context=settings.model.context)
     record = saved.record
     return TorchEngine({AGENT: model}, tokenizer, name=record.base or "policy", weights=record.weights, size=size)
+
+
+def playing_model(settings: FactorySettings, saved: "Saved") -> tuple[Any, Any]:
+    """The transformers model that plays, adapters merged, and its tokenizer."""
+    return _full(saved) if (saved.folder / "model").is_dir() else _adapted(settings, saved)
 
 
 def _full(saved: "Saved") -> tuple[Any, Any]:

