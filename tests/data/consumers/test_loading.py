@@ -43,7 +43,7 @@ def in_shell(consumer: str, lines: list[str], place: Path, **environment: str) -
     scripts = made(consumer).parent
     said = subprocess.run(
         ["/bin/sh", "-e"],
-        input="trap 'kill $(jobs -p) 2>/dev/null' EXIT\n" + "\n".join(lines),
+        input="trap 'kill $! 2>/dev/null' EXIT\n" + "\n".join(lines),
         cwd=place,
         env={**os.environ, "PATH": f"{scripts}:{os.environ['PATH']}", **environment},
         capture_output=True,
@@ -148,7 +148,8 @@ def test_openenv_is_served_and_solved_as_documented(exported: dict[str, Path], t
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     lines = documented("openenv", FOLDER=exported["openenv"])
-    assert in_shell("openenv", [line.replace("8000", str(port)) for line in lines], tmp_path).endswith("1.0\n")
+    said = in_shell("openenv", [line.replace("8000", str(port)) for line in lines], tmp_path)
+    assert '"healthy"}1.0\n' in said, "the oracle's return stands behind the server's health"
 
 
 def test_openenv_validates_serves_and_is_played(exported: dict[str, Path]) -> None:
