@@ -69,8 +69,8 @@ def turn(number: int, mark: str, last: bool, tokens: int) -> Turn:
 def episode(cycle_id: str, env_id: str, play: int, arm: Arm, turns: int, tokens: int) -> Episode:
     """A win, its texts different from play to play."""
     asked = Asked(cycle_id, env_id, 0, arm, play, play)
-    mark = digest(f"{env_id} {play} {arm}")[:8]
-    first = int(mark, 16) % 10**6
+    mark = digest(f"{env_id} {play} {arm}")[:12]
+    first = int(mark[:8], 16) % 10**6
     played = tuple(turn(first + i, mark, i == turns - 1, tokens) for i in range(turns))
     return Episode(asked, EpisodeOutcome.COMPLETED, played, "model", "v1", 1.0, True, usage=Usage(400, 80))
 
