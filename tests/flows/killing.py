@@ -82,6 +82,7 @@ class Bench:
                     "PYTHONPATH": str(ROOT),
                     "SPADE_GATES__RANDOM_WIN_MAX": "0.3",
                     "SPADE_MEMORY__DUPLICATE_CODE": "1.0",
+                    "SPADE_ALARMS__MIN_VENDI": "0",
                     "PREFECT_API_URL": f"http://127.0.0.1:{self.port}/api",
                     "PREFECT_CLIENT_MAX_RETRIES": "8",
                 },
