@@ -71,7 +71,15 @@ step(GRPOTrainer(model, reward_funcs=reward, args=config, train_dataset=rows, pr
 
 @pytest.mark.parametrize(
     ("kind", "trainer"),
-    [("sft", SFT), ("sft-mixed", SFT), ("prompt-completion", SFT), ("dpo", DPO), ("kto", KTO), ("grpo", GRPO)],
+    [
+        ("sft", SFT),
+        ("sft-tools", SFT),
+        ("sft-mixed", SFT),
+        ("prompt-completion", SFT),
+        ("dpo", DPO),
+        ("kto", KTO),
+        ("grpo", GRPO),
+    ],
 )
 def test_a_trainer_takes_a_step(exported: dict[str, Path], tmp_path: Path, kind: str, trainer: str) -> None:
     said = ran("trl", TINY + trainer, exported[kind], tmp_path)
