@@ -3,6 +3,8 @@
 import asyncio
 import json
 import subprocess
+import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -137,7 +139,6 @@ def scripts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.usefixtures("scripts")
 def test_a_worker_that_dies_or_hangs_costs_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is killed and started anew; what a package prints is not taken for an answer; no key of ours is in there."""
-    import sys
 
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
 
@@ -165,3 +166,36 @@ def test_a_worker_that_dies_or_hangs_costs_one_call(monkeypatch: pytest.MonkeyPa
 
 async def _same(value: object) -> object:
     return value
+
+
+CALLER = """
+import asyncio, sys
+from pathlib import Path
+from data.benchmarks import worker
+
+async def main():
+    worker.SCRIPTS = Path(sys.argv[1])
+    made = worker.Worker(Path(sys.executable), "bad.py")
+    await made.call("noise")
+    print(made._process.pid, flush=True)
+    await made.call("hang")
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel's signal at the parent's death is Linux's")
+def test_a_hung_worker_dies_with_its_caller(scripts: Path) -> None:
+    """However the caller ends: a generator that searches for minutes reads no input that could tell it."""
+    caller = subprocess.Popen([sys.executable, "-c", CALLER, str(scripts)], stdout=subprocess.PIPE, text=True)
+    assert caller.stdout is not None
+    worker = Path("/proc", caller.stdout.readline().strip())
+    assert worker.is_dir()
+    caller.kill()
+    caller.wait()
+    for _ in range(100):
+        if not worker.is_dir() or ") Z " in (worker / "stat").read_text():
+            break
+        time.sleep(0.05)
+    else:
+        pytest.fail("the worker outlived its caller")
