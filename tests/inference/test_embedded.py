@@ -120,9 +120,11 @@ async def test_only_who_has_the_key_is_served(model_home: Path, tmp_path: Path) 
 def test_the_server_does_not_outlive_its_parent(model_home: Path, tmp_path: Path, end: signal.Signals) -> None:
     """However the parent dies: nothing of it may keep a core busy or a port taken."""
     program = f"""
-import asyncio
+import asyncio, signal
 from pathlib import Path
 from inference.embedded import EmbeddedServer, ServerSettings
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # tests started in the background inherit it ignored
 
 async def main():
     weights = Path({str(model_home)!r}) / "models" / "smollm2-135m.q8_0.gguf"
