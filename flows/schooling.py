@@ -89,7 +89,7 @@ def open_engine(school: School) -> "TorchEngine":
     from training.policy import open_policy
 
     settings = school.settings
-    plain = settings.training.model_copy(update={"lora": None, "gradient_checkpointing": False})
+    plain = settings.training.model_copy(update={"lora": None, "gradient_checkpointing": False, "processes": 1})
     copies = open_policy(base_folder(settings), plain)
     models = {part: scorer.model for part, scorer in copies.parts.items()}
     for model in models.values():
