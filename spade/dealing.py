@@ -19,7 +19,7 @@ _ASKED = re.compile(r"program (\d+) of ")
 
 @dataclass(frozen=True, kw_only=True)
 class Dealt:
-    """What designers share that deal programs: the program is read, and its hint written, as for any other."""
+    """What designers share that deal programs: each is read, and by default its hint written, as any other."""
 
     code: CodeDesigner = field(default_factory=CodeDesigner)
 

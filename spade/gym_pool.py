@@ -7,12 +7,15 @@ from dataclasses import dataclass, field, replace
 from spade.attempts import Prompt
 from spade.dealing import Dealt
 from spade.designing import Brief, Draft
+from spade.environments import Environment
 from spade.errors import Skip
 from spade.identity import digest, rng_for
 from spade.messages import Completion, Message, Request, Role
+from spade.prompting import render, template_hash
 from spade.slots import Slot
+from spade.verdicts import Verdict
 from spade.windows import Climbing, window_after
-from spade.wrapping import wrapped
+from spade.wrapping import questions_of, wrapped
 
 TITLE = "Reasoning-Gym {}"
 """An environment's title; with its mechanic it tells the dataset and the level of its plays."""
@@ -47,6 +50,13 @@ class GymDesigner(Dealt):
         level = rng_for(slot.seed, "level").randint(window.low, window.high)
         text = f"Deal {name} at level {level} of {window.low} to {window.high}."
         return Prompt(Role.DESIGNER, (Message("user", text),), "gym", digest(self.version)[:12])
+
+    def hint_prompt(self, environment: Environment, design: str, rejected: Verdict | None) -> Prompt:
+        """Asks with one question and without the program, which holds many and may outgrow a small model's context."""
+        question = next(iter(questions_of(environment.code)), "")
+        words = self.code.max_hint_words
+        text = render("hint_question.j2", question=question, rejected=rejected, max_words=words)
+        return Prompt(Role.HINT, (Message("user", text),), "hint_question", template_hash("hint_question.j2"))
 
     def read(self, text: str, slot: Slot) -> Draft:
         draft, about = self.code.read(text, slot), _ABOUT.search(text)

@@ -1,5 +1,6 @@
 """Questions with one right answer as an environment program of one turn, marked as Reasoning-Gym marks them."""
 
+import ast
 from collections.abc import Sequence
 from importlib.resources import files
 
@@ -27,3 +28,11 @@ def wrapped(dataset: str, level: int, tasks: Sequence[tuple[str, str]]) -> str:
     ):
         program = program.replace(old, new, 1)
     return program
+
+
+def questions_of(program: str) -> list[str]:
+    """The questions that `wrapped` wrote into a program, in order."""
+    for node in ast.parse(program).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "TASKS":
+            return [question for question, _ in ast.literal_eval(node.value)]
+    return []

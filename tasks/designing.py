@@ -19,6 +19,7 @@ from spade.messages import Request, Role
 from spade.recall import lessons_for
 from spade.slots import Slot
 from spade.verdicts import Verdict, first_failure
+from tasks.answering import answer
 from tasks.factory import Factory, label
 from tasks.retrying import Rejected, rejected_or_transient
 from tasks.reviewing import review
@@ -71,9 +72,9 @@ async def _attempt(factory: Factory, slot: Slot, earlier: list[Attempt]) -> tupl
     await factory.progress.keep_prompt(prompt)
     sampling = settings.designer.sampling.record(seed=(slot.seed + number) % 2**31)
     request = Request(prompt.messages, sampling, Role.DESIGNER, guide=designer.guide(brief))
-    completion = await factory.model.complete(request)
+    completion, unanswered = await answer(factory.model, request, "form.answered")
     draft = designer.read(completion.text, slot)
-    verdicts = await _verdicts(factory, slot, draft)
+    verdicts = unanswered or await _verdicts(factory, slot, draft)
     failed = first_failure(verdicts)
     return (
         Attempt(

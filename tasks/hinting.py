@@ -10,7 +10,8 @@ from spade.hints import Hint
 from spade.leaks import judge_hint
 from spade.messages import Request, Role
 from spade.slots import Slot
-from spade.verdicts import Verdict, first_failure
+from spade.verdicts import Status, Verdict, first_failure
+from tasks.answering import answer
 from tasks.designing import judgement
 from tasks.factory import Factory, label
 from tasks.retrying import Rejected, rejected_or_transient
@@ -57,15 +58,18 @@ async def _write(factory: Factory, attempt: Attempt, environment: Environment, j
     await factory.progress.keep_prompt(prompt)
     sampling = settings.sampling.record(seed=number)
     guide = designer.hint_guide(environment, design)
-    completion = await factory.model.complete(Request(prompt.messages, sampling, Role.HINT, guide=guide))
+    request = Request(prompt.messages, sampling, Role.HINT, guide=guide)
+    completion, unanswered = await answer(factory.model, request, "hint.answered")
     text = designer.read_hint(completion.text)
-    verdicts = judge_hint(text, environment.code, judged.solutions, judged.observations, max_words=settings.max_words)
+    verdicts = unanswered or judge_hint(
+        text, environment.code, judged.solutions, judged.observations, max_words=settings.max_words
+    )
     failed = first_failure(verdicts)
     rejected_by = failed.gate if failed else ""
     return Hint(environment.env_id, number, text, prompt.prompt_id, completion, verdicts, rejected_by)
 
 
 def _refusal(tried: list[Hint]) -> Verdict | None:
-    if not tried:
-        return None
-    return next(v for v in tried[-1].verdicts if v.gate == tried[-1].rejected_by)
+    """What the next try is told: only what a writer can mend."""
+    refused = next((v for v in tried[-1].verdicts if v.gate == tried[-1].rejected_by), None) if tried else None
+    return refused if refused is not None and refused.status is Status.FAIL else None

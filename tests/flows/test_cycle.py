@@ -21,6 +21,8 @@ from flows.configuring import flags_of, load_settings
 from flows.generate import finish_cycle, next_cycle, open_cycle
 from flows.opening import Parts, open_parts
 from spade.documents import Document
+from spade.errors import TooLong
+from spade.messages import Completion, Request, Role
 from spade.ports import Model
 from spade.summary import CycleSummary
 from tests.fakes import ScriptedModel, WholeFactoryModel
@@ -204,6 +206,51 @@ def test_a_cycle_that_lost_its_end_is_finished_without_a_word_to_the_model(
     before = finished[1]
     assert (again.dataset_id, again.rows, again.episodes) == (before.dataset_id, before.rows, before.episodes)
     assert (again.regret, again.win_rate_plain) == (before.regret, before.win_rate_plain)
+
+
+class Forgetful(WholeFactoryModel):
+    """Takes no request of one role: its prompts are longer than the context."""
+
+    def __init__(self, role: Role) -> None:
+        super().__init__()
+        self.role = role
+
+    async def complete(self, request: Request) -> Completion:
+        if request.role is self.role:
+            raise TooLong("The conversation does not fit the engine's context.", "Raise model.context.")
+        return await super().complete(request)
+
+
+def test_an_environment_whose_hint_cannot_be_asked_for_is_played_without_one(
+    prefect_server: None, tmp_path: Path
+) -> None:
+    summary = _cycle_with(Forgetful(Role.HINT), tmp_path, cycle__slots=1)
+
+    catalog = Catalog(tmp_path)
+    hints = list(catalog.hints())
+    assert [hint.rejected_by for hint in hints] == ["hint.answered"] * 3
+    assert "context" in hints[0].verdicts[0].message
+    assert (summary.accepted, summary.episodes, summary.regret) == (1, 4, None)
+
+
+def test_a_design_that_cannot_be_asked_for_costs_its_slot_and_not_the_run(prefect_server: None, tmp_path: Path) -> None:
+    summary = _cycle_with(Forgetful(Role.DESIGNER), tmp_path, cycle__slots=1)
+
+    assert (summary.accepted, summary.dropped, summary.attempts) == (0, 1, 6)
+    assert summary.rejections == (("form.answered", 6),)
+
+
+def _cycle_with(model: Model, home: Path, **flags: Any) -> CycleSummary:
+    import asyncio
+
+    from prefect import flow
+
+    @flow(name="cycle-of-a-forgetful-model")
+    async def cycle() -> CycleSummary:
+        async with parts_with(model, home, **flags) as parts:
+            return await finish_cycle(parts, next_cycle(parts))
+
+    return asyncio.run(cycle())
 
 
 def test_a_model_that_never_writes_a_program_ends_with_a_funnel_that_says_so(

@@ -133,7 +133,7 @@ def test_a_tool_environments_hint_is_a_plan_in_phases() -> None:
 
 
 def test_every_template_is_used() -> None:
-    used = {"agent.j2", "agent_tools.j2", "judge.j2", "agent_task.j2", "hint_task.j2"}
+    used = {"agent.j2", "agent_tools.j2", "judge.j2", "agent_task.j2", "hint_task.j2", "hint_question.j2"}
     used |= {f"{kind}_{setting}.j2" for kind in ("contract", "design", "hint") for setting in Setting}
     included = {"material.j2", "skeleton_games.txt", "skeleton_tools.txt", "question_program.txt"}
 

@@ -20,6 +20,7 @@ from spade.gym_pool import PROGRAMS, GymDesigner, GymModel
 from spade.messages import Message, Request, Role, Sampling
 from spade.skills import Setting, Skill
 from spade.slots import Cycle, Slot
+from spade.verdicts import Status, Verdict
 from spade.wrapping import MOST_BYTES, wrapped
 from tests.data.records import episode
 
@@ -75,6 +76,19 @@ def test_a_program_holds_new_questions_and_says_what_it_is() -> None:
     assert one.env_id != other.env_id
     assert (one.title, one.mechanic) == ("Reasoning-Gym gcd", "level 2")
     assert one.code.count("gcd 2 5 number") == PROGRAMS
+
+
+def test_a_hint_is_asked_for_with_one_question_and_no_program() -> None:
+    pairs = [(HOSTILE, "41"), *((f"question {n}?", "42") for n in range(PROGRAMS))]
+    named = Environment(wrapped("gcd", 2, pairs), Setting.GAMES, Skill.OPTIMIZATION)
+    rejected = Verdict("hint.length", Status.FAIL, "Too long.")
+
+    prompt = designer().hint_prompt(named, "", rejected)
+
+    said = prompt.messages[-1].content
+    assert (HOSTILE in said, "question 0?" in said, "41" in said, "def step" in said) == (True, False, False, False)
+    assert "Too long." in said
+    assert prompt.role is Role.HINT
 
 
 def test_another_request_is_refused() -> None:
