@@ -140,22 +140,24 @@ class Written:
 
     def write(self, folder: Path, kind: Kind, items: Iterable[Item], dataset_id: str, splits: Splits) -> None:
         """Stream the items into the folder's files."""
+        columns = kind.schema.names
         with SplitWriter(folder, kind.schema) as writer:
             for batch in batched(items):
                 for item, findings in zip(batch, scanned([item.text for item in batch]), strict=True):
                     split = splits.of(item.lineage["document_id"] or "")
                     record = dataset_row(dataset_id, len(self.records), split, item)
-                    values = {**item.content, **item.lineage, "row_id": record.row_id, "split": split}
-                    writer.write(split, {name: values[name] for name in kind.schema.names})
-                    self._note(record, item, findings)
+                    row_id = record.row_id
+                    values = {**item.content, **item.lineage, "row_id": row_id, "split": split}
+                    writer.write(split, {name: values[name] for name in columns})
+                    self._note(record, row_id, item, findings)
         self.counts = writer.counts
 
-    def _note(self, record: DatasetRow, item: Item, findings: tuple[Finding, ...]) -> None:
+    def _note(self, record: DatasetRow, row_id: str, item: Item, findings: tuple[Finding, ...]) -> None:
         self.records.append(record)
         if findings:
-            self.found[record.row_id] = findings
+            self.found[row_id] = findings
         facts = {
-            "row_id": record.row_id,
+            "row_id": row_id,
             "split": record.split,
             **item.lineage,
             **item.facts,
@@ -238,7 +240,7 @@ def manifest(plan: Plan, dataset: Dataset, validation: Validation, written: Writ
         **({"human_share": plan.human_share} if plan.human_share else {}),
         "selection": dataset.selection,
         "cycles": dict(cycles),
-        "row_ids": [record.row_id for record in written.records],
+        "row_ids": written.facts["row_id"],
         "settings_hash": dataset.settings_hash,
         "versions": dict(dataset.versions),
         **({"reviews": summary_of(written.reviews)} if written.reviews else {}),

@@ -21,6 +21,7 @@ from spade.identity import canonical
 TEMPORARY = ".tmp-"
 ROW_GROUP = 2_000
 """Rows held in memory, and rows of one group in a Parquet file."""
+_LINE = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 CHECKSUMS = "checksums.sha256"
 GAME = "spade_game.py"
 CONFINEMENT = ("__init__.py", "kernel.py", "syscalls.py", "seccomp.py", "landlock.py", "frames.py", "controls.py",
@@ -88,7 +89,7 @@ class SplitWriter:
         if not rows:
             return
         lines, table = self._opened(split)
-        lines.writelines(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
+        lines.writelines(_LINE.encode(row) + "\n" for row in rows)
         table.write_table(_table(rows, self._schema))
         self.counts[split] = self.counts.get(split, 0) + len(rows)
 

@@ -1,6 +1,8 @@
 """From any id to where it came from and what became of it: document, prompt, attempt, environment, episode, dataset."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +10,8 @@ from data.catalog import Catalog
 from data.tables import TABLES, Table
 from spade.errors import Abort
 
+AT_ONCE = 4
+"""Questions to the catalog at a time; most of one is spent outside Python."""
 SHOWN_CHILDREN = 12
 """Records listed under one node; the others are counted."""
 
@@ -46,6 +50,7 @@ KINDS = (
     Kind("review", "review", "reviews", "review_id", "if(correct, 'correct', 'not correct') || ' · ' || reviewer"),
     Kind("dataset", "dataset", "datasets", "dataset_id", "name || ' · ' || kind || ', ' || rows || ' rows'"),
 )
+_WHOLE = re.compile(r"-[0-9a-f]{16}$")
 _BY_PREFIX = {kind.prefix: kind for kind in KINDS}
 
 
@@ -166,6 +171,11 @@ def show(catalog: Catalog, text: str) -> tuple[Kind, Any]:
 
 
 def _beginning(catalog: Catalog, kind: Kind, start: str) -> list[str]:
+    """Ids that begin like this, at most six. A whole id is looked for as such first: the filters of the files tell."""
+    if _WHOLE.search(start):
+        sql = f"select {kind.column} as id from {kind.table} where {kind.column} = ? limit 1"
+        if found := catalog.query(sql, [start]):
+            return [row["id"] for row in found]
     sql = f"select {kind.column} as id from {kind.table} where starts_with({kind.column}, ?) limit 6"
     return [row["id"] for row in catalog.query(sql, [start])]
 
@@ -191,17 +201,22 @@ def _tree(catalog: Catalog, subject: _Found, *, up: bool) -> Node:
     return _assembled(subject, listed, totals)
 
 
-def _level(catalog: Catalog, frontier: dict[str, list[str]], *, up: bool) -> Iterator[tuple[str, _Found]]:
-    """Every neighbour of the frontier with the id it is a neighbour of."""
-    for edge in EDGES:
+def _level(catalog: Catalog, frontier: dict[str, list[str]], *, up: bool) -> list[tuple[str, _Found]]:
+    """Every neighbour of the frontier with the id it is a neighbour of; the edges are asked side by side."""
+
+    def along(edge: Edge) -> list[tuple[str, _Found]]:
         here, there = (edge.child, edge.parent) if up else (edge.parent, edge.child)
-        if here in frontier:
-            rows = catalog.query(*_edge_query(edge, frontier[here], up=up))
-            missing = [row["id"] for row in rows if row["label"] is None]
-            labels = _labels(catalog, there, missing) if missing else {}
-            for row in rows:
-                label = row["label"] or labels.get(row["id"])
-                yield row["origin"], _Found(there, row["id"], label, row["total"], edge.last)
+        rows = catalog.query(*_edge_query(edge, frontier[here], up=up))
+        missing = [row["id"] for row in rows if row["label"] is None]
+        labels = _labels(catalog, there, missing) if missing else {}
+        return [
+            (row["origin"], _Found(there, row["id"], row["label"] or labels.get(row["id"]), row["total"], edge.last))
+            for row in rows
+        ]
+
+    followed = [edge for edge in EDGES if (edge.child if up else edge.parent) in frontier]
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        return [found for edge in threads.map(along, followed) for found in edge]
 
 
 def _edge_query(edge: Edge, ids: Sequence[str], *, up: bool) -> tuple[str, list[str]]:

@@ -31,6 +31,8 @@ _PART = re.compile(r"[\w-]+")
 TEMPORARY = ".tmp-"
 STALE_SECONDS = 3600.0
 """A temporary file this old belongs to a writer that died."""
+SETTLED_NANOSECONDS = 2 * 10**9
+"""A folder that has not changed for so long shows any later change in its time; some filesystems count seconds."""
 GRACE_SECONDS = 600.0
 """How long a replaced segment stays on disk: longer than any listing or query takes."""
 
@@ -62,6 +64,7 @@ class Segments:
     folder: Path
     remote: Remote | None = None
     _replaced_by: dict[str, frozenset[str]] = field(default_factory=dict)
+    _listed: tuple[int, list[str]] | None = None
 
     def write(self, rows: pa.Table, tag: str, part: str = "") -> Path:
         """Store `rows` as one new segment. Raises `Abort` when the folder cannot be written or the disk is full."""
@@ -110,9 +113,16 @@ class Segments:
         return sorted(set(listed) & set(here))
 
     def _names_here(self) -> list[str]:
+        """The names in the folder; read again when the folder changed since, or could have within its clock's tick."""
         try:
-            with os.scandir(self.folder) as entries:
-                return [e.name for e in entries if e.name.endswith(SUFFIX) and not e.name.startswith(".")]
+            changed = os.stat(self.folder).st_mtime_ns
+            if self._listed is None or self._listed[0] != changed:
+                begun = time.time_ns()
+                with os.scandir(self.folder) as entries:
+                    names = [e.name for e in entries if e.name.endswith(SUFFIX) and not e.name.startswith(".")]
+                self._listed = (changed, names) if begun - changed > SETTLED_NANOSECONDS else None
+                return names
+            return self._listed[1]
         except FileNotFoundError:
             return []
 
@@ -133,12 +143,11 @@ class Segments:
         age = min(s.name for s in chosen).split("-")[0]
         path = self.folder / f"{age}-{secrets.token_hex(6)}.{tag}{MERGED}"
         schema = schema.with_metadata({REPLACES: replaces})
-        with (
-            written(path, TEMPORARY) as file,
-            pq.ParquetWriter(file, schema, **parquet_options(schema, "zstd")) as writer,
-        ):
-            for rows in _row_groups(batches, schema):
-                writer.write_table(rows)
+        rows = sum(pq.read_metadata(s.path).num_rows for s in chosen)
+        options = {**parquet_options(schema, "zstd"), **id_filters(schema, rows)}
+        with written(path, TEMPORARY) as file, pq.ParquetWriter(file, schema, **options) as writer:
+            for group in _row_groups(batches, schema):
+                writer.write_table(group)
         self._put(path)
         return path
 
@@ -186,19 +195,30 @@ class Segments:
                 yield True
 
 
-ROW_GROUP_BYTES = 32 * 2**20
+ROW_GROUP_BYTES = 8 * 2**20
+"""About the rows of one cycle: a row group is the least that a reader decodes."""
+ROW_GROUP_ROWS = 32_768
+FALSE_POSITIVES = 0.01
 
 
 def _row_groups(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:
-    """Batches gathered into tables of about `ROW_GROUP_BYTES`."""
-    gathered: list[pa.RecordBatch] = []
+    """Batches gathered into tables of about `ROW_GROUP_BYTES` and at most `ROW_GROUP_ROWS`."""
+    gathered, size, rows = list[pa.RecordBatch](), 0, 0
     for batch in batches:
-        gathered.append(batch)
-        if sum(b.nbytes for b in gathered) >= ROW_GROUP_BYTES:
+        if gathered and (size >= ROW_GROUP_BYTES or rows + batch.num_rows > ROW_GROUP_ROWS):
             yield pa.Table.from_batches(gathered).cast(schema)
-            gathered = []
+            gathered, size, rows = [], 0, 0
+        gathered.append(batch)
+        size, rows = size + batch.nbytes, rows + batch.num_rows
     if gathered:
         yield pa.Table.from_batches(gathered).cast(schema)
+
+
+def id_filters(schema: pa.Schema, rows: int) -> dict[str, Any]:
+    """A Bloom filter for each column of ids: one id among a million rows is then looked for in one row group."""
+    ids = [f.name for f in schema if f.name.endswith("_id") and pa.types.is_string(f.type)]
+    expected = {"ndv": max(1, min(rows, ROW_GROUP_ROWS)), "fpp": FALSE_POSITIVES}
+    return {"bloom_filter_options": dict.fromkeys(ids, expected)} if ids else {}
 
 
 def parquet_options(schema: pa.Schema, compression: str) -> dict[str, Any]:

@@ -1,7 +1,11 @@
 """What goes into a dataset, in an order that depends on what it is and not on when it was stored."""
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
 from data.catalog import Catalog
 from data.tables import EPISODES
@@ -11,6 +15,7 @@ from spade.errors import Abort
 from spade.identity import canonical, digest
 from spade.skills import Setting
 
+T = TypeVar("T")
 ORDER = "cycle_id, env_id, round, arm, play, episode_id"
 
 
@@ -114,14 +119,29 @@ def within(cycle_ids: Sequence[str] | None) -> tuple[str, list[object]]:
 
 
 def chosen(catalog: Catalog, selection: Selection) -> Iterator[Chosen]:
-    """The episodes of a selection whose keys are episode ids, in its order, one cycle in memory at a time."""
-    for cycle_id, ids in selection.by_cycle:
-        chains = chains_of(catalog, cycle_id)
-        found = {e.episode_id: e for e in catalog.read(EPISODES, cycle_id=cycle_id, episode_id=ids)}
-        marks = _blemishes(catalog, cycle_id)
-        for episode_id in ids:
-            episode = found[episode_id]
-            yield Chosen(episode, chains.get(episode.asked.env_id), marks.get(episode_id, ()))
+    """The episodes of a selection whose keys are episode ids, in its order, two cycles in memory at a time."""
+    for cycle in _ahead(partial(_of_cycle, catalog, cycle_id, ids) for cycle_id, ids in selection.by_cycle):
+        yield from cycle
+
+
+def _of_cycle(catalog: Catalog, cycle_id: str, ids: Sequence[str]) -> list[Chosen]:
+    chains = chains_of(catalog, cycle_id)
+    found = {e.episode_id: e for e in catalog.read(EPISODES, cycle_id=cycle_id, episode_id=ids)}
+    marks = _blemishes(catalog, cycle_id)
+    episodes = [found[episode_id] for episode_id in ids]
+    return [Chosen(e, chains.get(e.asked.env_id), marks.get(e.episode_id, ())) for e in episodes]
+
+
+def _ahead(work: Iterable[Callable[[], T]]) -> Iterator[T]:
+    """The results in order; while the caller looks at one, a thread reads the next."""
+    with ThreadPoolExecutor(1) as thread:
+        begun = deque[Future[T]]()
+        for one in work:
+            begun.append(thread.submit(one))
+            if len(begun) > 1:
+                yield begun.popleft().result()
+        while begun:
+            yield begun.popleft().result()
 
 
 def chains_of(catalog: Catalog, cycle_id: str) -> dict[str, Chain]:

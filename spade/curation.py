@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
+from functools import partial
 
 from spade.acting import items_of, listed_tools
 from spade.boxes import last_box
@@ -76,30 +77,39 @@ class Evidence:
 
 def decide(episodes: Sequence[Episode], evidence: Evidence, rules: Rules = Rules()) -> Iterator[Decision]:
     """The decisions of all pools over the episodes of one or more whole cycles, pool by pool, in the order given."""
-    yield from _decided(episodes, Pool.POSITIVE, rules, lambda e: _against_positive(e, evidence, rules))
-    yield from _decided(episodes, Pool.HARD_NEGATIVE, rules, lambda e: _against_negative(e, evidence, rules))
+    barred = [_against_any(episode, evidence) for episode in episodes]
     spread = _groups_with_spread(episodes)
-    yield from _decided(episodes, Pool.GROUP, rules, lambda e: _against_group(e, evidence, spread), distinct=False)
+    decided = partial(_decided, episodes, barred, rules.name)
+    yield from decided(Pool.POSITIVE, lambda e: _against_positive(e, evidence, rules))
+    yield from decided(Pool.HARD_NEGATIVE, lambda e: _against_negative(e, evidence, rules))
+    yield from decided(Pool.GROUP, lambda e: _against_group(e, spread), distinct=False)
 
 
 def decide_positives(episodes: Sequence[Episode], replayed: frozenset[str]) -> Iterator[Decision]:
     """The decisions of the positive pool alone, by no named rules."""
     rules, evidence = Rules(), Evidence(replayed=replayed)
-    for decision in _decided(episodes, Pool.POSITIVE, rules, lambda e: _against_positive(e, evidence, rules)):
-        yield Decision(decision.episode_id, decision.pool, decision.kept, decision.reason)
+    barred = [_against_any(episode, evidence) for episode in episodes]
+    yield from _decided(episodes, barred, "", Pool.POSITIVE, lambda e: _against_positive(e, evidence, rules))
 
 
 def _decided(
-    episodes: Sequence[Episode], pool: Pool, rules: Rules, against: Callable[[Episode], str], *, distinct: bool = True
+    episodes: Sequence[Episode],
+    barred: Sequence[str],
+    rules: str,
+    pool: Pool,
+    against: Callable[[Episode], str],
+    *,
+    distinct: bool = True,
 ) -> Iterator[Decision]:
+    """The decisions of one pool. `barred`: what keeps each episode out of every pool."""
     seen: set[str] = set()
-    for episode in episodes:
-        reason = against(episode)
+    for episode, bar in zip(episodes, barred, strict=True):
+        reason = bar or against(episode)
         if not reason and distinct:
             transcript = transcript_digest(episode)
             reason = "duplicate transcript" if transcript in seen else ""
             seen.add(transcript)
-        yield Decision(episode.episode_id, pool, not reason, reason, rules.name)
+        yield Decision(episode.episode_id, pool, not reason, reason, rules)
 
 
 def transcript_digest(episode: Episode) -> str:
@@ -133,8 +143,6 @@ def _against_text(episode: Episode, evidence: Evidence, rules: Rules) -> str:
 
 
 def _against_positive(episode: Episode, evidence: Evidence, rules: Rules) -> str:
-    if reason := _against_any(episode, evidence):
-        return reason
     if not episode.won:
         return "lost"
     if reason := _against_form(episode):
@@ -154,8 +162,6 @@ def _against_form(episode: Episode) -> str:
 
 
 def _against_negative(episode: Episode, evidence: Evidence, rules: Rules) -> str:
-    if reason := _against_any(episode, evidence):
-        return reason
     if episode.won:
         return "won"
     if episode.asked.env_id not in evidence.solvable:
@@ -163,9 +169,7 @@ def _against_negative(episode: Episode, evidence: Evidence, rules: Rules) -> str
     return _against_text(episode, evidence, rules)
 
 
-def _against_group(episode: Episode, evidence: Evidence, spread: frozenset[tuple[str, str, int]]) -> str:
-    if reason := _against_any(episode, evidence):
-        return reason
+def _against_group(episode: Episode, spread: frozenset[tuple[str, str, int]]) -> str:
     if group_of(episode) not in spread:
         return "all returns of the group are equal"
     exact = all(

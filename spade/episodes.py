@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import lru_cache
 from typing import Protocol
 
 from spade.acting import action_reader
@@ -55,7 +56,12 @@ class Asked:
 
     @property
     def episode_id(self) -> str:
-        return content_id("ep", self.cycle_id, self.env_id, self.round, self.arm, self.play)
+        return _episode_id(self.cycle_id, self.env_id, self.round, self.arm, self.play)
+
+
+@lru_cache(maxsize=16_384)
+def _episode_id(*path: str | int) -> str:
+    return content_id("ep", *path)  # asked for several times a play, by all that store, decide and export it
 
 
 @dataclass(frozen=True, slots=True)

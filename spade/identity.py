@@ -6,10 +6,12 @@ from hashlib import sha256
 from random import Random
 from typing import Any
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
 
 def canonical(value: Any) -> str:
     """One spelling of a JSON value: sorted keys, no spaces. Raises `ValueError` on NaN, `TypeError` on objects."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _ENCODER.encode(value)
 
 
 def digest(text: str) -> str:
