@@ -20,6 +20,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.reporting import Row as Figure
+from benchmarks.reporting import as_json
 from data.corpus import open_corpus
 from flows.configuring import load_settings
 from inference.opening import open_model
@@ -250,18 +252,20 @@ def summary(bench: Bench, rows: list[Row], slots: int, seconds: float) -> dict[s
     }
 
 
+UNITS = {
+    "slots": "slots",
+    "accepted": "environments",
+    "first_try": "environments",
+    "skills": "skills",
+    "in_band": "environments",
+    "regret_above_0": "environments",
+    "mean_regret": "return",
+    "seconds": "s",
+}
+
+
 def printed(result: dict[str, Any]) -> None:
-    for key in (
-        "slots",
-        "accepted",
-        "first_try",
-        "rejections",
-        "skills",
-        "in_band",
-        "regret_above_0",
-        "mean_regret",
-        "seconds",
-    ):
+    for key in (*UNITS, "rejections"):
         print(f"{key:15} {result[key]}")
     for name, row in result["mechanics"].items():
         print(f"{name:15} {row}")
@@ -288,7 +292,7 @@ def main() -> None:
         arguments.plays = 2
     result = asyncio.run(run(arguments))
     if arguments.json:
-        print(json.dumps(result, indent=1))
+        print(as_json((Figure(name, result[name], unit) for name, unit in UNITS.items()), **result))
     else:
         printed(result)
 

@@ -6,10 +6,8 @@ Texts are made up; vectors come from the embedder named. Medians of 15; searches
 """
 
 import argparse
-import json
-import os
-import platform
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -17,10 +15,14 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.reporting import Row, as_json, machine
 from data.embedding import open_embedder
 from data.memory import VectorMemory
 from spade.skills import GAME_SKILLS
 
+NEAREST_MS = 10
 WORDS = (  # noqa: SIM905 - a sentence reads better than forty quotes
     "guess number maze door key weigh coin balance light switch row grid path step sort card rule hidden pattern cost "
     "budget route tank valve pressure gear wheel signal code letter word cycle graph node edge colour tile jump swap"
@@ -81,18 +83,19 @@ def main() -> None:
     parser.add_argument("--embedder", choices=("hashed", "minilm"), default="hashed")
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000])
     given = parser.parse_args()
-    found: list[tuple[str, float, str]] = []
+    rows: list[Row] = []
+    if not given.json:
+        print(f"{machine()}, embedder {given.embedder}", flush=True)
     with tempfile.TemporaryDirectory(prefix="spade-memory-") as folder:
         memory, held = VectorMemory(Path(folder), open_embedder(given.embedder)), 0
         for size in given.sizes[:1] if given.quick else given.sizes:
             for name, value, unit in measured(memory, held, size):
-                found.append((name, value, unit))
+                rows.append(Row(name, value, unit, NEAREST_MS if name.endswith("nearest 10") else None))
                 if not given.json:
-                    print(f"{name:<44} {value:>12,} {unit}", flush=True)
+                    print(rows[-1].line(), flush=True)
             held = size
     if given.json:
-        machine = {"machine": platform.machine(), "cores": os.cpu_count(), "embedder": given.embedder}
-        print(json.dumps({**machine, "figures": [dict(zip(("name", "value", "unit"), f, strict=True)) for f in found]}))
+        print(as_json(rows, machine=machine(), embedder=given.embedder))
 
 
 if __name__ == "__main__":

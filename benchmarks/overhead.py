@@ -1,6 +1,6 @@
 """What orchestration costs: one cycle as a Prefect flow, and the same cycle with every task called as a plain function.
 
-    python -m benchmarks.overhead [--quick] [--json]
+    python benchmarks/overhead.py [--quick] [--json]
 
 24 environments, 4 plays an arm, a stub endpoint that takes 1 s a turn (8 and 0.25 s with --quick). Both runs
 do the same work in the same sandbox, over the same HTTP, in the same process; the plain one has no tasks, artifacts or
@@ -12,6 +12,7 @@ import asyncio
 import json
 import os
 import platform
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -19,6 +20,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.stub_endpoint import stub_endpoint
 

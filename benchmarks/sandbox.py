@@ -1,6 +1,6 @@
 """How fast the sandbox is: starts, steps, batches, memory, kills, beside OpenEnv's server and a fresh process each.
 
-    python -m benchmarks.sandbox [--quick] [--json]
+    python benchmarks/sandbox.py [--quick] [--json]
 
 Every figure is a median over repeats in one run. OpenEnv is measured where benchmarks/build_openenv.sh has built its
 environment, with the same text game. "Fresh process" is bubblewrap and a new interpreter per environment, talking JSON
@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from sandbox.facade import AsyncGame, AsyncSandbox
 from sandbox.games import LocalGame

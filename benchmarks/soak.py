@@ -1,6 +1,6 @@
 """Cycle after cycle with a stub model in one process: memory, disk, failed runs.
 
-    python -m benchmarks.soak [--quick] [--json] [--cycles N]
+    python benchmarks/soak.py [--quick] [--json] [--cycles N]
 
 A flow run makes 10 cycles of 1 slot and 2 plays an arm over real HTTP, sandbox and Prefect server; `maintain` runs
 every 100 cycles with retention of 50 cycles. Memory is the resident set of this process: all but server, stub and the
@@ -18,6 +18,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.stub_endpoint import stub_endpoint
 from data.disk import disk_by_folder

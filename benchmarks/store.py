@@ -9,10 +9,7 @@ does before it, are a part of their own: plays of ten turns, replayed in the san
 
 import argparse
 import asyncio
-import json
 import multiprocessing
-import os
-import platform
 import resource
 import statistics
 import sys
@@ -26,6 +23,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.play import PROGRAM, Instant, rollout
+from benchmarks.reporting import Row, as_json, machine
 from data.catalog import Catalog
 from data.evidence import gathered
 from data.export import export_sft
@@ -51,6 +49,13 @@ from tasks.curating import REPLAYS_AT_ONCE
 PLAYS = 16
 ENVIRONMENTS = 24
 Figure = tuple[str, float, str]
+TARGETS = {
+    "lineage of an": 100,
+    "curate and export": 60,
+    "peak memory of export": 1024,
+    "replay and compare": 200,
+}
+"""By how a figure's name begins; promised for the full sizes."""
 
 
 def turn(number: int, mark: str, last: bool, tokens: int) -> Turn:
@@ -227,6 +232,10 @@ def measured(part: str, size: int) -> list[Figure]:
     return [*found, (f"peak memory of {part}", peak, "MB")]
 
 
+def target_of(name: str) -> float | None:
+    return next((target for start, target in TARGETS.items() if name.startswith(start)), None)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small sizes, under a minute")
@@ -242,16 +251,17 @@ def main() -> None:
         "export": given.rows or (2_000 if given.quick else 100_000),
         "replays": given.replays or (200 if given.quick else 4_000),
     }
-    found: list[Figure] = []
+    rows: list[Row] = []
+    if not given.json:
+        print(machine(), flush=True)
     for part in given.parts.split(","):
         with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as alone:
             figures = alone.submit(measured, part, sizes[part]).result()
-        found += figures
-        for name, value, unit in () if given.json else figures:
-            print(f"{name:<52} {value:>12,} {unit}", flush=True)
+        rows += [Row(*figure, target_of(figure[0]) if not given.quick else None) for figure in figures]
+        for row in () if given.json else rows[-len(figures) :]:
+            print(row.line(), flush=True)
     if given.json:
-        machine = {"machine": platform.machine(), "cores": os.cpu_count(), "python": platform.python_version()}
-        print(json.dumps({**machine, "figures": [dict(zip(("name", "value", "unit"), f, strict=True)) for f in found]}))
+        print(as_json(rows, machine=machine()))
 
 
 if __name__ == "__main__":

@@ -33,11 +33,13 @@ if TYPE_CHECKING:
     import lancedb
     import pyarrow as pa
 
-INDEX_ABOVE = 20_000
+INDEX_ABOVE = 5_000
 """Rows from which an approximate index is faster than looking at every vector."""
 PROBES = 40
 """Clusters of the index that a search looks into: of the ten nearest of 100,000 texts made up at random, which
 lie nowhere near each other, about nine are found (benchmarks/memory.py)."""
+REFINED = 2
+"""So many times the rows asked for are compared by their whole vectors, so that similarities are exact."""
 FORMAT = 1
 """Part of the tables' names: another form of rows is another table."""
 _COLUMNS = ("skill", "title", "mechanic", "win_rate", "regret")
@@ -106,6 +108,7 @@ class VectorMemory:
         found = (
             search.distance_type("cosine")
             .nprobes(PROBES)
+            .refine_factor(REFINED)
             .select(["env_id", "payload", "_distance"])
             .limit(count)
             .to_list()
@@ -160,15 +163,15 @@ class VectorMemory:
     def optimise(self, index_above: int = INDEX_ABOVE) -> None:
         """Merge small files and, in a large memory, build the search index: seconds. One process at a time.
 
-        The index keeps whole vectors in clusters, of which a search looks into the nearest; rows added since are
-        searched one by one.
+        The index keeps vectors of 8 bits a dimension in clusters, of which a search looks into the nearest; rows added
+        since are searched one by one.
         """
         self._table.optimize(cleanup_older_than=timedelta(hours=1))
         rows = self._table.count_rows()
         if rows > index_above:
-            from lancedb.index import IvfFlat
+            from lancedb.index import IvfSq
 
-            config = IvfFlat(distance_type="cosine", num_partitions=isqrt(rows))
+            config = IvfSq(distance_type="cosine", num_partitions=isqrt(rows))
             self._table.create_index("vector", config=config, replace=True)
 
     @cached_property
