@@ -43,7 +43,7 @@ def in_shell(consumer: str, lines: list[str], place: Path, **environment: str) -
     scripts = made(consumer).parent
     said = subprocess.run(
         ["/bin/sh", "-e"],
-        input="trap 'kill $! 2>/dev/null' EXIT\n" + "\n".join(lines),
+        input="trap 'kill $! 2>/dev/null || true' EXIT\n" + "\n".join(lines),
         cwd=place,
         env={**os.environ, "PATH": f"{scripts}:{os.environ['PATH']}", **environment},
         capture_output=True,
