@@ -8,6 +8,7 @@ from data.catalog import Catalog
 from data.corpus import Corpus, open_corpus
 from data.known import Known
 from data.memory import VectorMemory, open_memory
+from flows.allocating import give_back_memory
 from flows.configuring import with_key
 from flows.dealing import DEALT, open_dealer
 from flows.observing import WATCHER
@@ -70,6 +71,7 @@ async def _designing(
 async def open_parts(settings: FactorySettings, *, model: Model | None = None) -> AsyncIterator[Parts]:
     """Open in the order of what is cheapest to refuse: folder, corpus, sandbox, model. A given `model` is used."""
     writable(settings.home)
+    give_back_memory()
     async with AsyncExitStack() as stack:
         catalog = Catalog(settings.home, settings.store)
         stack.callback(catalog.close)
