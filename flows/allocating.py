@@ -1,4 +1,4 @@
-"""How the C allocator gives memory back: a process that runs for weeks must not keep what one cycle needed for a moment."""
+"""How the C allocator gives memory back: a process that runs for weeks must not keep what one cycle needed once."""
 
 import ctypes
 import platform
@@ -7,7 +7,7 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
 """Parameters of mallopt(3)."""
 LARGE = 128 * 1024
 """glibc's own first threshold, in bytes. It raises it with use, up to 32 MiB; buffers of tables below it then come from
-arenas and leave holes there: a run grew by a seventh in 300 cycles, with the same objects alive (benchmarks/soak.py)."""
+arenas and leave holes there: a run grew by a seventh in 300 cycles while the same objects were alive."""
 ARENAS = 2
 
 

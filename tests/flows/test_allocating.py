@@ -10,7 +10,8 @@ import ctypes, platform, sys
 from flows.allocating import give_back_memory
 
 class Held(ctypes.Structure):
-    _fields_ = [(n, ctypes.c_size_t) for n in "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keep".split()]
+    names = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost"
+    _fields_ = [(name, ctypes.c_size_t) for name in names.split()]
 
 if platform.libc_ver()[0] != "glibc":
     print("no glibc"); raise SystemExit
