@@ -23,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.stub_endpoint import stub_endpoint
 from data.disk import disk_by_folder
+from flows.allocating import give_back_memory
 
 ENVIRONMENT = {
     "SPADE_GATES__RANDOM_WIN_MAX": "0.3",
@@ -106,6 +107,7 @@ def main() -> None:
     given = parser.parse_args()
     cycles = 20 if given.quick else given.cycles
     os.environ.update(ENVIRONMENT)
+    give_back_memory()  # as the command line does
     from flows.prefect_server import flush_prefect, prefect_server
 
     with tempfile.TemporaryDirectory() as folder, stub_endpoint(0.0) as base_url:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from flows.allocating import give_back_memory
 from flows.audit_cli import audit
 from flows.corpus_cli import corpus_app
 from flows.data_cli import lineage, show, sql
@@ -131,6 +132,7 @@ app.command("pack-checkpoint", rich_help_panel=SERVE)(pack_checkpoint)
 
 def main() -> None:
     """Entry point: what is raised on purpose becomes one sentence and exit code 2."""
+    give_back_memory()
     try:
         app()
     except SpadeError as error:

@@ -8,7 +8,7 @@ from data.catalog import Catalog
 from data.corpus import Corpus, open_corpus
 from data.known import Known
 from data.memory import VectorMemory, open_memory
-from flows.allocating import give_back_memory
+from flows.allocating import give_back_memory, trim
 from flows.configuring import with_key
 from flows.dealing import DEALT, open_dealer
 from flows.observing import WATCHER
@@ -73,6 +73,7 @@ async def open_parts(settings: FactorySettings, *, model: Model | None = None) -
     writable(settings.home)
     give_back_memory()
     async with AsyncExitStack() as stack:
+        stack.callback(trim)
         catalog = Catalog(settings.home, settings.store)
         stack.callback(catalog.close)
         corpus = open_corpus(settings.corpus)

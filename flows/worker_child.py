@@ -6,6 +6,8 @@ import runpy
 import signal
 import sys
 
+from flows.allocating import give_back_memory
+
 PR_SET_PDEATHSIG = 1
 
 
@@ -20,4 +22,5 @@ def end_with_parent(number: int = signal.SIGKILL) -> None:
 
 if __name__ == "__main__":
     end_with_parent()
+    give_back_memory()
     runpy.run_module("prefect.engine", run_name="__main__", alter_sys=True)
