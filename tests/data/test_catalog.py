@@ -5,10 +5,12 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from data.catalog import Catalog
 from data.compaction import MANY
+from data.segments import ROW_GROUP_ROWS
 from spade.documents import Document
 from spade.errors import Abort, Skip
 from spade.verdicts import Judged, Status, Verdict
@@ -149,6 +151,34 @@ def test_compacting_keeps_rows_and_their_order(catalog: Catalog) -> None:
     assert catalog.episodes() == before == stored
     assert Catalog(catalog.folder.parent).episodes() == stored
     assert catalog.compact() == {}
+
+
+def test_merged_files_have_filters_for_ids_and_bounded_row_groups(catalog: Catalog) -> None:
+    rows = ROW_GROUP_ROWS + 3
+    for half in range(2):
+        catalog.append(
+            "verdicts", [Judged(f"env-{half}-{i}", Verdict("gate", Status.PASS)) for i in range(rows // 2 + 1)]
+        )
+    catalog.compact("verdicts")
+
+    (path,) = (catalog.folder / "verdicts").glob("*.merged.parquet")
+    groups = [pq.read_metadata(path).row_group(i) for i in range(pq.read_metadata(path).num_row_groups)]
+    sizes = [group.num_rows for group in groups]
+    assert (len(sizes), sum(sizes), max(sizes) <= ROW_GROUP_ROWS) == (2, 2 * (rows // 2 + 1), True)
+    filtered = {c.path_in_schema for c in map(groups[0].column, range(groups[0].num_columns)) if c.bloom_filter_offset}
+    assert filtered == {"judged_id", "subject_id"}
+
+
+def test_a_segment_of_another_process_is_seen_at_once_in_a_folder_that_was_at_rest(catalog: Catalog) -> None:
+    catalog.append("episodes", [episode(play=0)])
+    folder = catalog.folder / "episodes"
+    os.utime(folder, (1, 1))
+    assert len(catalog.episodes()) == 1
+    assert catalog.engine.segments["episodes"].live() == catalog.engine.segments["episodes"].live()
+
+    Catalog(catalog.folder.parent).append("episodes", [episode(play=1)])
+
+    assert len(catalog.episodes()) == 2
 
 
 def test_replaced_files_go_after_their_grace(catalog: Catalog) -> None:
