@@ -6,8 +6,8 @@ import platform
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
 """Parameters of mallopt(3)."""
 LARGE = 128 * 1024
-"""glibc's own first threshold, in bytes. It raises it with use, up to 32 MiB, and buffers below it come from arenas. A run
-grew by a seventh in 300 cycles while the same objects were alive; this slows that down (docs/benchmarks.md)."""
+"""glibc's own first threshold, in bytes. It raises it with use, up to 32 MiB, and buffers below it come from arenas.
+A run grew by a seventh in 300 cycles while the same objects were alive; this slows that (docs/benchmarks.md)."""
 ARENAS = 1
 """Threads that wait for Python's lock do not wait for the allocator's; what one of them frees, all can use again."""
 
