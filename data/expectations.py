@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 SHOWN_ROWS = 20
 """Failing rows named per expectation."""
+_WITH_ROWS = {"result_format": "COMPLETE", "unexpected_index_column_names": ["row_id"]}
+"""Names the rows that fail, which takes twice the time and more: asked for only when some do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +64,9 @@ def validate(kind: str, facts: Mapping[str, Sequence[Any]]) -> Validation:
     suite = gx.ExpectationSuite(name=kind, expectations=list(expectations))
     asset = context.data_sources.add_pandas("rows").add_dataframe_asset("rows")
     batch = asset.add_batch_definition_whole_dataframe("all").get_batch({"dataframe": frame})
-    result = batch.validate(
-        suite, result_format={"result_format": "COMPLETE", "unexpected_index_column_names": ["row_id"]}
-    )
+    result = batch.validate(suite, result_format="BASIC")
+    if not result.success:
+        result = batch.validate(suite, result_format=_WITH_ROWS)
     return Validation(kind, len(frame), tuple(_check(r.to_json_dict()) for r in result.results))
 
 

@@ -1,10 +1,12 @@
 """A process whose large buffers went through the allocator once gives later ones back."""
 
+import os
 import subprocess
 import sys
 
 import pytest
 
+VARIABLE = "ARROW_DEFAULT_MEMORY_POOL"
 PROGRAM = """
 import ctypes, platform, sys
 from flows.allocating import give_back_memory
@@ -35,3 +37,31 @@ def test_large_buffers_lie_outside_the_arenas(how: str, mapped: int) -> None:
     if said == "no glibc":
         pytest.skip("another C library has its own allocator")
     assert int(said) == mapped
+
+
+ARROW = """
+import sys
+from flows.allocating import give_back_memory
+if sys.argv[1] == "before":
+    import pyarrow
+if not give_back_memory():
+    print("no glibc"); raise SystemExit
+import pyarrow
+print(pyarrow.default_memory_pool().backend_name)
+"""
+
+
+@pytest.mark.parametrize(
+    ("loaded", "asked", "pool"),
+    [("before", {}, "system"), ("after", {}, "system"), ("after", {VARIABLE: "mimalloc"}, "mimalloc")],
+)
+def test_arrow_takes_its_memory_from_malloc_unless_told_otherwise(
+    loaded: str, asked: dict[str, str], pool: str
+) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != VARIABLE} | asked
+    said = subprocess.run(
+        [sys.executable, "-c", ARROW, loaded], capture_output=True, text=True, check=True, env=environment
+    ).stdout.strip()
+    if said == "no glibc":
+        pytest.skip("another C library has its own allocator")
+    assert said == pool
