@@ -3,13 +3,13 @@ each figure, since the paper gives them in words only."""
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import fmean
 
 from spade.attempts import Attempt
 from spade.environments import Environment
-from spade.episodes import Arm, Episode
 from spade.scores import Score
 from spade.summary import BAND
 from spade.verdicts import Status, Verdict
@@ -33,15 +33,26 @@ class Quality:
     percent: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class PlainPlay:
+    """What the figures need of a measured plain play. `said`: tokens of the agent's reply in each turn, None where they
+    are not on record."""
+
+    cycle_id: str
+    env_id: str
+    return_: float
+    said: Sequence[int | None]
+
+
 @dataclass(frozen=True)
 class Made:
-    """A run's records: all attempts, accepted environments, scores, plain plays. `vendi` is the Vendi score over its
-    `vendi_n` latest environments, None without any."""
+    """A run's records: all attempts, accepted environments, scores, measured plain plays. `vendi` is the Vendi score
+    over its `vendi_n` latest environments, None without any."""
 
     attempts: Sequence[Attempt] = ()
     environments: Sequence[Environment] = ()
     scores: Sequence[Score] = ()
-    episodes: Sequence[Episode] = ()
+    plays: Sequence[PlainPlay] = ()
     vendi: float | None = None
     vendi_n: int = 0
 
@@ -68,7 +79,7 @@ def figures(made: Made) -> list[Quality]:
                "90–93 %"),
         _share("learnable-band share", [BAND[0] <= rate <= BAND[1] for rate in rates],
                "scored environments won in 20 to 80 of 100 plain plays", "0.16 → 0.31"),
-        _mean("distinct reward levels", _levels(made.episodes), "different returns of an environment's plain plays",
+        _mean("distinct reward levels", _levels(made.plays), "different returns of an environment's plain plays",
               "3.7 → 5.8"),
         _share("answer or formula printed at reset", [not ok for ok in clean], "running programs that the gate found",
                "25 % → 5 %"),
@@ -79,7 +90,7 @@ def figures(made: Made) -> list[Quality]:
         Quality("Vendi / n", made.vendi / made.vendi_n if made.vendi is not None and made.vendi_n else None,
                 made.vendi_n, "over the latest environments, 200 at most", "0.68 (0.04 without documents)"),
         _mean("regret", [s.regret for s in made.scores if s.regret is not None], "hinted less plain return"),
-        _mean("turns", [len(e.turns) for e in _plain(made.episodes)], "turns of a measured plain play"),
+        _mean("turns", [len(p.said) for p in made.plays], "turns of a measured plain play"),
     ]  # fmt: skip
 
 
@@ -94,21 +105,16 @@ class TurnTokens:
     plays: int
 
 
-def turn_tokens(episodes: Sequence[Episode], cycles: Sequence[str]) -> list[TurnTokens]:
+def turn_tokens(plays: Sequence[PlainPlay], cycles: Sequence[str]) -> list[TurnTokens]:
     """By cycle, over turns whose tokens are on record."""
-    found: dict[str, tuple[list[int], list[int], set[str]]] = {cycle: ([], [], set()) for cycle in cycles}
-    for episode in _plain(episodes):
-        if episode.asked.cycle_id not in found:
-            continue
-        first, later, plays = found[episode.asked.cycle_id]
-        for number, turn in enumerate(episode.turns):
-            if turn.tokens is not None and turn.tokens.output_ids is not None:
-                (later if number else first).append(len(turn.tokens.output_ids))
-                plays.add(episode.episode_id)
-    return [
-        TurnTokens(cycle, fmean(first) if first else None, fmean(later) if later else None, len(plays))
-        for cycle, (first, later, plays) in found.items()
-    ]
+    return [_turn_tokens(cycle, [p.said for p in plays if p.cycle_id == cycle]) for cycle in cycles]
+
+
+def _turn_tokens(cycle_id: str, plays: Sequence[Sequence[int | None]]) -> TurnTokens:
+    first = [said[0] for said in plays if said and said[0] is not None]
+    later = [tokens for said in plays for tokens in said[1:] if tokens is not None]
+    known = sum(any(tokens is not None for tokens in said) for said in plays)
+    return TurnTokens(cycle_id, fmean(first) if first else None, fmean(later) if later else None, known)
 
 
 def runs(attempt: Attempt) -> bool:
@@ -118,6 +124,7 @@ def runs(attempt: Attempt) -> bool:
     return ran and Status.FAIL not in looked
 
 
+@lru_cache(maxsize=512)
 def state_variables(code: str) -> int:
     """How many attributes of `self` a program sets; 0 for one that does not parse."""
     try:
@@ -136,14 +143,10 @@ def _sets(node: ast.AST) -> bool:
     )
 
 
-def _plain(episodes: Iterable[Episode]) -> list[Episode]:
-    return [e for e in episodes if e.asked.arm is Arm.PLAIN and e.return_ is not None]
-
-
-def _levels(episodes: Sequence[Episode]) -> list[int]:
+def _levels(plays: Sequence[PlainPlay]) -> list[int]:
     returns: dict[str, set[float]] = defaultdict(set)
-    for episode in _plain(episodes):
-        returns[episode.asked.env_id].add(round(episode.return_ or 0.0, 6))
+    for play in plays:
+        returns[play.env_id].add(round(play.return_, 6))
     return [len(levels) for levels in returns.values()]
 
 

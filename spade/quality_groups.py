@@ -44,7 +44,7 @@ def _part(made: Made, groups: Mapping[str, str], names: set[str]) -> Made:
         attempts=attempts,
         environments=[e for e in made.environments if e.env_id in accepted],
         scores=[s for s in made.scores if s.env_id in accepted],
-        episodes=[e for e in made.episodes if e.asked.env_id in accepted],
+        plays=[p for p in made.plays if p.env_id in accepted],
         vendi=None,
         vendi_n=0,
     )

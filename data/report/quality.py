@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from data.catalog import Catalog
+from data.report.asking import ask_for
 from data.report.cycles import CycleLine
 from data.report.plots import Axis, Chart, Series, chart
 from spade.curriculum import Curriculum
-from spade.quality import Made, Quality, TurnTokens, figures, turn_tokens
+from spade.quality import Made, PlainPlay, Quality, TurnTokens, figures, turn_tokens
 from spade.quality_groups import SHOWN, GroupFigures, divided, papers
 from spade.skills import Setting
 from spade.slots import Slot
@@ -33,7 +34,7 @@ def quality_of(catalog: Catalog, lines: Sequence[CycleLine], stood: Sequence[Cur
     cycles = [line.cycle_id for line in lines]
     slots = catalog.slots(cycle_id=cycles)
     made = _made(catalog, cycles, slots, stood)
-    said = turn_tokens(made.episodes, cycles)
+    said = turn_tokens(made.plays, cycles)
     skills = divided(made, {slot.slot_id: slot.skill.words for slot in slots})
     domains = divided(made, _domains(catalog, slots))
     groups = (("Skill", tuple(skills)), ("Domain", tuple(domains)))
@@ -61,7 +62,7 @@ def _made(catalog: Catalog, cycles: Sequence[str], slots: Sequence[Slot], stood:
         attempts=attempts,
         environments=environments,
         scores=catalog.scores(cycle_id=cycles),
-        episodes=[e for cycle in cycles for e in catalog.episodes(cycle_id=cycle, arm="plain")],
+        plays=ask_for(PlainPlay, catalog, "plain", list(cycles)),
         vendi=share * count if share is not None else None,
         vendi_n=count,
     )

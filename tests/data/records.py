@@ -1,5 +1,6 @@
 """Small records for the tests of what is stored."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from data.catalog import Catalog
@@ -12,6 +13,7 @@ from spade.hints import Hint
 from spade.learning import BatchRecord, Checkpoint, Trained
 from spade.messages import Completion, Message, Role, Sampling, Tokens, Usage
 from spade.outcomes import EpisodeOutcome
+from spade.quality import PlainPlay
 from spade.scores import score
 from spade.skills import Setting, Skill
 from spade.slots import Cycle, Slot
@@ -105,3 +107,16 @@ def played(cycle_id: str, env_id: str, play: int, arm: Arm, won: bool) -> Episod
 
 def said(text: str) -> Completion:
     return Completion(text, "tiny", "tiny-1", usage=Usage(5, 5))
+
+
+def plain_plays(episodes: Iterable[Episode]) -> list[PlainPlay]:
+    """What the report's question finds of these episodes."""
+    return [
+        PlainPlay(e.asked.cycle_id, e.asked.env_id, e.return_, [_said(turn) for turn in e.turns])
+        for e in episodes
+        if e.asked.arm is Arm.PLAIN and e.return_ is not None
+    ]
+
+
+def _said(turn: Turn) -> int | None:
+    return len(turn.tokens.output_ids) if turn.tokens and turn.tokens.output_ids is not None else None

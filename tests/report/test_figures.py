@@ -1,6 +1,7 @@
 """What the pages are made of: figures that agree with the cycle's summary, and marks that stand where they should."""
 
 import unicodedata
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,14 @@ from hypothesis import strategies as st
 
 from data.catalog import Catalog
 from data.report import figures
+from data.report.asking import ask_for
 from data.report.cycles import cycle_lines, cycle_report
 from data.report.environments import Ended, Pair, telling
 from data.report.findings import attempts_by_end, environment_funnel, episode_funnel, skill_lines
 from data.report.plots import RATES, REGRETS, Axis, Series, _ends, chart
+from spade.episodes import Arm
+from spade.quality import PlainPlay
+from tests.data.records import episode, plain_plays, turn
 from tests.report.worlds import World
 
 
@@ -45,6 +50,19 @@ def test_the_figures_are_those_of_the_stored_summary(catalog: Catalog) -> None:
         assert line.plain_rate == pytest.approx(summary.win_rate_plain)
         assert {(c.name, c.n) for c in report.rejections} == set(summary.rejections)
         assert {(o.outcome, o.plain + o.hinted) for o in report.outcomes} == set(summary.outcomes)
+
+
+def test_plays_are_asked_for_as_the_records_say(tmp_path: Path) -> None:
+    lost = replace(episode(play=8), return_=None, won=None)
+    silent = replace(episode(play=9), turns=(replace(turn(), tokens=None),))
+    plays = [episode(play=1, turns=3), episode(play=2, arm=Arm.HINTED), lost, silent, episode(cycle="cycle-1")]
+    catalog = Catalog(tmp_path)
+    catalog.append("episodes", [*plays, episode(cycle="cycle-2")])
+
+    found = ask_for(PlainPlay, catalog, "plain", ["cycle-0", "cycle-1"])
+
+    assert [replace(p, said=list(p.said)) for p in found] == plain_plays(plays)
+    assert [list(p.said) for p in found] == [[4, 4, 4], [None], [4, 4]]
 
 
 def test_the_funnel_and_the_skills_add_up(catalog: Catalog) -> None:

@@ -11,7 +11,7 @@ from spade.messages import Sampling
 from spade.quality import Made, Quality, figures, runs, state_variables, turn_tokens
 from spade.skills import Setting, Skill
 from spade.verdicts import Status, Verdict
-from tests.data.records import episode, said
+from tests.data.records import episode, plain_plays, said
 
 PASS, FAIL = Status.PASS, Status.FAIL
 CODE = """class AEnv:
@@ -74,12 +74,12 @@ def test_reward_levels_and_turns_are_of_measured_plain_plays() -> None:
     plays = [episode(play=n, won=n > 0, turns=2 + n) for n in range(3)]
     hinted = episode(play=7, arm=Arm.HINTED, turns=9)
     lost = replace(episode(play=8, turns=9), return_=None, won=None)
-    found = by_name(Made(episodes=[*plays, hinted, lost]))
+    found = by_name(Made(plays=plain_plays([*plays, hinted, lost])))
     assert (found["distinct reward levels"].value, found["turns"].value) == (2, 3)
 
 
 def test_tokens_of_first_and_later_turns_by_cycle() -> None:
-    said_ = turn_tokens([episode(turns=3), replace(episode(cycle="cycle-9"))], ["cycle-0", "cycle-1"])
+    said_ = turn_tokens(plain_plays([episode(turns=3), episode(cycle="cycle-9")]), ["cycle-0", "cycle-1"])
     assert [(s.cycle_id, s.first, s.later, s.plays) for s in said_] == [
         ("cycle-0", 4.0, 4.0, 1),
         ("cycle-1", None, None, 0),

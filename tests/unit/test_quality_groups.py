@@ -12,7 +12,7 @@ from spade.quality_groups import MOST, SHOWN, GroupFigures, divided, papers
 from spade.scores import score
 from spade.skills import Setting, Skill
 from spade.verdicts import Status, Verdict
-from tests.data.records import episode, said
+from tests.data.records import episode, plain_plays, said
 
 RAN = (Verdict("form.parse", Status.PASS), Verdict("runtime.startup", Status.PASS))
 BROKEN = (Verdict("form.parse", Status.FAIL, "why"),)
@@ -38,7 +38,7 @@ def run(wins: dict[int, list[bool]]) -> Made:
         attempts=[*(attempt(f"s{n}", e.env_id) for n, e in zip(wins, environments, strict=True)), attempt("lost")],
         environments=environments,
         scores=[score("cycle-0", e.env_id, [p for p in plays if p.asked.env_id == e.env_id]) for e in environments],
-        episodes=plays,
+        plays=plain_plays(plays),
         vendi=2.0,
         vendi_n=len(environments),
     )
