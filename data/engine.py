@@ -173,8 +173,10 @@ def view_sql(table: Table[Any], live: Sequence[Segment], doubles: Mapping[str, S
 
     A filter and not a join leaves the rows out, because it keeps their order.
     """
-    parts = [f"select * from empty_{table.name}"]
-    for tag in dict.fromkeys(s.tag for s in live):
+    tags = list(dict.fromkeys(s.tag for s in live))
+    # Files of today's schema alone have every column; joining them by name costs more than many a question.
+    parts = [] if tags == [table.tag] else [f"select * from empty_{table.name}"]
+    for tag in tags:
         same = [s for s in live if s.tag == tag]
         left_out = {path: rows for s in same if (rows := doubles.get(path := str(s.path)))}
         parts.append(_without(same, left_out) if left_out else f"select * from {scan(same)}")
@@ -183,8 +185,9 @@ def view_sql(table: Table[Any], live: Sequence[Segment], doubles: Mapping[str, S
 
 def part_sql(table: Table[Any], live: Sequence[Segment]) -> str:
     """All rows of one part (the parameter) of `live` in file order, doubles included."""
-    scans = (scan([s for s in live if s.tag == tag]) for tag in dict.fromkeys(s.tag for s in live))
-    parts = [f"empty_{table.name}", *scans]
+    tags = list(dict.fromkeys(s.tag for s in live))
+    parts = [] if tags == [table.tag] else [f"empty_{table.name}"]
+    parts += [scan([s for s in live if s.tag == tag]) for tag in tags]
     return " union all by name ".join(f'select * from {part} where "{table.part}" = $part' for part in parts)
 
 

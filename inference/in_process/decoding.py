@@ -86,10 +86,10 @@ def run(model: Any, jobs: Sequence[Job], recall: Recall, part: str) -> None:
         for job, row in zip(active, logits, strict=True):
             job.read = len(job.ids)
             job.take(row)
+        ended = [place for place, job in enumerate(active) if job.ended]
+        for place, read in zip(ended, batch.rows(ended), strict=True):
+            recall.keep(part, active[place].ids[: active[place].read], read)
         going = [place for place, job in enumerate(active) if not job.ended]
-        for place, job in enumerate(active):
-            if job.ended:
-                recall.keep(part, job.ids[: job.read], batch.row(place))
         active = [active[place] for place in going]
         batch.narrow(going)
 
@@ -160,12 +160,19 @@ class Batch:
             logits = torch.tanh(logits / softcap) * softcap
         return logits.cpu().numpy().astype(np.float64)
 
-    def row(self, place: int) -> Read:
-        """What one sequence leaves behind, without the columns that are not its own."""
-        columns = self.there[place].nonzero()[:, 0]
+    def rows(self, places: Sequence[int]) -> list[Read]:
+        """What some sequences leave behind, each without the columns that are not its own."""
+        if not places:
+            return []
         assert self.layers is not None
-        layers = tuple((k[place][:, columns], v[place][:, columns]) for k, v in self.layers)
-        return Read(self.lengths[place], layers)
+        lengths = [self.lengths[place] for place in places]
+        index = torch.tensor(places, device=self.there.device)
+        own_first = self.there[index].byte().argsort(dim=1, descending=True, stable=True)[:, : max(lengths)]
+        layers = [(_taken(keys[index], own_first), _taken(values[index], own_first)) for keys, values in self.layers]
+        return [
+            Read(length, tuple((k[row, :, :length].clone(), v[row, :, :length].clone()) for k, v in layers))
+            for row, length in enumerate(lengths)
+        ]
 
     def narrow(self, places: Sequence[int]) -> None:
         """Go on with some of the rows."""
@@ -175,3 +182,8 @@ class Batch:
         self.layers = [(k[index], v[index]) for k, v in self.layers]
         self.there = self.there[index]
         self.lengths = [self.lengths[place] for place in places]
+
+
+def _taken(of: Tensor, columns: Tensor) -> Tensor:
+    """[B, H, L, D]: of each row of [B, H, C, D] the columns named in [B, L]."""
+    return of.gather(2, columns[:, None, :, None].expand(-1, of.shape[1], -1, of.shape[3]))
