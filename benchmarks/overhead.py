@@ -9,9 +9,7 @@ server.
 
 import argparse
 import asyncio
-import json
 import os
-import platform
 import sys
 import tempfile
 import time
@@ -23,6 +21,7 @@ from unittest.mock import patch
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.reporting import Row, as_json, machine
 from benchmarks.stub_endpoint import stub_endpoint
 
 ENVIRONMENT = {
@@ -128,29 +127,16 @@ def main() -> None:
         orchestrated, plain = measured(Path(folder), base_url, slots)
     share = 100 * (orchestrated - plain) / plain
     rows = [
-        {
-            "name": f"cycle of {slots}, as a flow",
-            "value": round(orchestrated, 1),
-            "unit": "s",
-            "target": None,
-            "ok": None,
-        },
-        {
-            "name": f"cycle of {slots}, plain functions",
-            "value": round(plain, 1),
-            "unit": "s",
-            "target": None,
-            "ok": None,
-        },
-        {"name": "overhead", "value": round(share, 1), "unit": "%", "target": TARGET, "ok": share <= TARGET},
+        Row(f"cycle of {slots}, as a flow", round(orchestrated, 1), "s"),
+        Row(f"cycle of {slots}, plain functions", round(plain, 1), "s"),
+        Row("overhead", round(share, 1), "%", TARGET),
     ]
     if given.json:
-        print(json.dumps({"rows": rows}))
+        print(as_json(rows))
         return
-    print(f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {pause} s a turn")
+    print(f"{machine()}, load {os.getloadavg()[0]:.1f}, {pause} s a turn")
     for row in rows:
-        mark = "" if row["ok"] is None else ("  ok" if row["ok"] else "  MISSED")
-        print(f"{row['name']:<36} {row['value']:>10} {row['unit']}{mark}")
+        print(row.line())
 
 
 if __name__ == "__main__":

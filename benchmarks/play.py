@@ -18,93 +18,31 @@ quickest player that its contract allows (its own harnesses start a process a tu
 
 import argparse
 import asyncio
-import json
-import os
-import platform
-import resource
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.regenerating import regeneration
+from benchmarks.reporting import Row, as_json, machine
+from benchmarks.rollouts import PROGRAM, Instant, Store, resident_megabytes, rollout
 from benchmarks.verifiers_peer import rollouts_per_second
+from benchmarks.waiting_endpoint import SECONDS, SLOTS, endpoint
 from data.catalog import Catalog
 from inference.connecting import connect
 from sandbox.opening import open_sandbox
-from spade.episodes import Arm, Asked, Episode, ModelPolicy, play
-from spade.messages import Completion, Message, Request, Role, Sampling, Usage
+from spade.messages import Completion, Message, Request, Role, Sampling
 from spade.ports import Game, Limits, Model, Sandbox
 from spade.settings import ModelSettings, SandboxSettings
 
-SLOTS, SECONDS = 64, 0.05
 CALLS = 80
 """Calls under way against the endpoint: the next one waits at the endpoint already when a slot gets free, so that the
 way there and back costs nothing."""
-STORE_EVERY = 256
-PROGRAM = '''
-import random
-
-class CountingEnv:
-    """Ends after LENGTH turns, or after 2 to 18 of them where LENGTH is 0."""
-
-    def reset(self, seed=None):
-        rng = random.Random(seed)
-        self.left = LENGTH or rng.randint(2, 18)
-        return f"{self.left} turns to go. Say next.", {}
-
-    def step(self, action):
-        self.left -= 1
-        won = self.left <= 0
-        return f"{self.left} turns to go.", float(won), won, False, {}
-'''
-Row = tuple[str, float, str, float | None]
-"""Name, value, unit, target."""
-
-
-class Instant:
-    """Answers at once: what is left is the engine's own time."""
-
-    name = weights = "instant"
-
-    async def complete(self, request: Request) -> Completion:
-        return Completion("I go on. \\boxed{next}", self.name, self.weights, usage=Usage(100, 8))
-
-
-async def rollout(sandbox: Sandbox, model: Model, number: int, length: int) -> Episode:
-    opened = await sandbox.open(PROGRAM.replace("LENGTH", str(length)), Limits())
-    if opened.game is None:
-        raise SystemExit(f"the game does not open: {opened.reply.detail}")
-    asked = Asked("cycle-bench", f"env-{number % 24}", 0, Arm.PLAIN, number, number)
-    try:
-        return await play(opened.game, ModelPolicy(model, Sampling(seed=number)), asked, "Play.", max_turns=25)
-    finally:
-        await opened.game.close()
-
-
-class Store:
-    """Episodes on their way to disk, some hundred at a time and in a thread, as the factory keeps them."""
-
-    def __init__(self, catalog: Catalog) -> None:
-        self._catalog, self._waiting = catalog, list[Episode]()
-        self.stored = self.turns = 0
-
-    async def add(self, episode: Episode) -> None:
-        self._waiting.append(episode)
-        self.turns += len(episode.turns)
-        if len(self._waiting) >= STORE_EVERY:
-            await self.flush()
-
-    async def flush(self) -> None:
-        batch, self._waiting = self._waiting, []
-        if batch:
-            await asyncio.to_thread(self._catalog.append, "episodes", batch)
-        self.stored += len(batch)
 
 
 @asynccontextmanager
@@ -142,10 +80,10 @@ async def without_latency(rollouts: int, home: Path) -> list[Row]:
         await store.flush()
         seconds = time.perf_counter() - started
     return [
-        ("rollouts of 10 turns, no latency", rollouts / seconds, "rollouts/s", 250.0),
-        ("turns, no latency", store.turns / seconds, "turns/s", None),
-        ("event loop lag, 99th of 100", 1000 * lag[0], "ms", 50.0),
-        ("memory grown over them", resident_megabytes() - before, "MB", None),
+        Row("rollouts of 10 turns, no latency", round(rollouts / seconds, 1), "rollouts/s", 250.0),
+        Row("turns, no latency", round(store.turns / seconds, 1), "turns/s"),
+        Row("event loop lag, 99th of 100", round(1000 * lag[0], 1), "ms", 50.0),
+        Row("memory grown over them", round(resident_megabytes() - before, 1), "MB"),
     ]
 
 
@@ -167,9 +105,9 @@ async def flatness(episodes: int, home: Path) -> list[Row]:
     if store.stored != episodes:
         raise SystemExit(f"{store.stored} of {episodes} episodes were stored")
     return [
-        (f"rollouts of 10 turns, {episodes:,} on end", rate, "rollouts/s", None),
-        (f"memory after {episodes // 5:,} of them", seen[0], "MB", None),
-        (f"memory grown from there to {episodes:,}", now - seen[0], "MB grown", 32.0),
+        Row(f"rollouts of 10 turns, {episodes:,} on end", round(rate, 1), "rollouts/s"),
+        Row(f"memory after {episodes // 5:,} of them", round(seen[0], 1), "MB"),
+        Row(f"memory grown from there to {episodes:,}", round(now - seen[0], 1), "MB", 32.0),
     ]
 
 
@@ -197,9 +135,9 @@ def against_verifiers(python: Path, rollouts: int, home: Path) -> list[Row]:
         ours = asyncio.run(over_http(rollouts, home, url))
         theirs = rollouts_per_second(python, url, max(64, rollouts // 4), SLOTS)
     return [
-        ("rollouts of 10 turns over HTTP", ours, "rollouts/s", None),
-        ("verifiers, quickest player of its own", theirs, "rollouts/s", None),
-        ("engine against verifiers' quickest", ours / theirs, "times", None),
+        Row("rollouts of 10 turns over HTTP", round(ours, 1), "rollouts/s"),
+        Row("verifiers, quickest player of its own", round(theirs, 1), "rollouts/s"),
+        Row("engine against verifiers' quickest", round(ours / theirs, 1), "times"),
     ]
 
 
@@ -213,10 +151,10 @@ async def saturation(seconds: float, home: Path) -> list[Row]:
             theirs = await lockstep_rate(sandbox, model, seconds)
         await model.aclose()
     return [
-        ("calls, 50 ms and 64 slots", ours, "calls/s", None),
-        ("share of the ideal 1,280", 100 * ours / ideal, "%", 95.0),
-        ("share of the ideal, lock-step loop", 100 * theirs / ideal, "%", None),
-        ("engine against lock-step", ours / theirs, "times", None),
+        Row("calls, 50 ms and 64 slots", round(ours, 1), "calls/s"),
+        Row("share of the ideal 1,280", round(100 * ours / ideal, 1), "% of it", 95.0),
+        Row("share of the ideal, lock-step loop", round(100 * theirs / ideal, 1), "% of it"),
+        Row("engine against lock-step", round(ours / theirs, 1), "times"),
     ]
 
 
@@ -275,112 +213,6 @@ async def lockstep_turn(model: Model, games: Sequence[Game]) -> list[Game]:
     return [game for game, reply in zip(games, replies, strict=True) if not reply.steps[0].terminated]
 
 
-def regeneration(home: Path) -> list[Row]:
-    """24 environments, 12 plays an arm, through every stage with Prefect and storage."""
-    os.environ |= {
-        "PREFECT_LOGGING_LEVEL": "CRITICAL",
-        "DO_NOT_TRACK": "1",
-        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-    }
-    from prefect import flow
-    from prefect.testing.utilities import prefect_test_harness
-
-    from flows.configuring import flags_of, load_settings
-    from flows.generate import finish_cycle, next_cycle
-    from flows.opening import open_parts
-    from tests.fakes import WholeFactoryModel
-
-    wanted = {"cycle__slots": 24, "cycle__plays": 12, "gates__random_win_max": 0.3}
-    wanted |= {"memory__duplicate_code": 1.0}  # the scripted designer's locks differ in numbers alone
-
-    @flow(name="regeneration")
-    async def regenerate(place: str) -> tuple[float, float, int]:
-        settings = load_settings("default", flags_of(**wanted, home=str(home / place)))
-        async with open_parts(settings, model=WholeFactoryModel()) as parts:
-            started, worked = time.perf_counter(), time.process_time()
-            summary = await finish_cycle(parts, next_cycle(parts))
-            assert summary is not None
-            return time.perf_counter() - started, time.process_time() - worked, summary.accepted
-
-    with prefect_test_harness(server_startup_timeout=120):
-        first, _, _ = asyncio.run(regenerate("first"))
-        seconds, worked, accepted = asyncio.run(regenerate("second"))
-    return [
-        ("regeneration, first of a process", first, "s", 6.0),
-        ("regeneration", seconds, "s", 6.0),
-        ("regeneration, processor time", worked, "s", None),
-        ("environments accepted of 24", float(accepted), "", None),
-    ]
-
-
-@contextmanager
-def endpoint(seconds: float = SECONDS) -> Iterator[str]:
-    """The stub's address; it answers after `seconds`."""
-    command = [sys.executable, __file__, "--serve", str(seconds)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        try:
-            yield process.stdout.readline().strip()
-        finally:
-            process.stdin.close()
-
-
-REPLY = {
-    "id": "chatcmpl-1",
-    "object": "chat.completion",
-    "created": 1,
-    "model": "stub",
-    "choices": [
-        {
-            "index": 0,
-            "message": {"role": "assistant", "content": "I go on. \\boxed{next}"},
-            "finish_reason": "stop",
-        }
-    ],
-    "usage": {"prompt_tokens": 100, "completion_tokens": 8, "total_tokens": 108},
-}
-
-
-class Stub(asyncio.Protocol):
-    """One kept connection; every request is answered after `SECONDS`, `SLOTS` at once over all of them."""
-
-    free = asyncio.Semaphore(SLOTS)
-    seconds = SECONDS
-    body = json.dumps(REPLY).encode()
-    models = json.dumps({"data": [{"id": "stub", "owned_by": "stub"}]}).encode()
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport, self.data = transport, b""
-
-    def data_received(self, data: bytes) -> None:
-        self.data += data
-        head, end, rest = self.data.partition(b"\r\n\r\n")
-        sizes = [int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
-        if end and len(rest) >= sum(sizes):
-            self.data = b""
-            asyncio.get_running_loop().create_task(self.answer(head.startswith(b"GET")))
-
-    async def answer(self, listed: bool) -> None:
-        async with self.free:
-            await asyncio.sleep(0 if listed else self.seconds)
-        body = self.models if listed else self.body
-        head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
-        self.transport.write(head.encode() + body)  # type: ignore[attr-defined]
-
-
-async def serve(seconds: float) -> None:
-    Stub.seconds = seconds
-    server = await asyncio.get_running_loop().create_server(Stub, "127.0.0.1", 0)
-    print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", flush=True)
-    await asyncio.to_thread(sys.stdin.read)
-
-
-def resident_megabytes() -> float:
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * resource.getpagesize() / 2**20
-
-
 def measure(arguments: argparse.Namespace) -> list[Row]:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
@@ -395,10 +227,6 @@ def measure(arguments: argparse.Namespace) -> list[Row]:
     return rows
 
 
-def met(value: float, unit: str, target: float | None) -> bool | None:
-    return None if target is None else value <= target if unit in ("s", "ms", "MB grown") else value >= target
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rollouts", type=int, default=4000)
@@ -408,24 +236,16 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--verifiers", type=Path, help="Python of an environment with verifiers (build_verifiers.sh)")
     parser.add_argument("--flat", type=int, default=0, metavar="N", help="play N episodes and watch the memory")
-    parser.add_argument("--serve", type=float, default=None, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.serve is not None:
-        asyncio.run(serve(arguments.serve))
-        return
     if arguments.quick:
         arguments.rollouts, arguments.seconds = 500, 3.0
     rows = measure(arguments)
     if arguments.json:
-        keys = ("name", "value", "unit", "target")
-        print(json.dumps({"rows": [dict(zip(keys, row, strict=True)) | {"ok": met(*row[1:])} for row in rows]}))
+        print(as_json(rows))
         return
-    print(
-        f"{platform.machine()}, {os.cpu_count()} cores, Linux {platform.release()}, Python {platform.python_version()}"
-    )
-    for name, value, unit, target in rows:
-        wanted = "" if target is None else f"(target {target:g}: {'met' if met(value, unit, target) else 'missed'})"
-        print(f"{name:36} {value:10,.1f} {unit:10} {wanted}")
+    print(machine())
+    for row in rows:
+        print(row.line())
 
 
 if __name__ == "__main__":

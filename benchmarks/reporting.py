@@ -6,7 +6,7 @@ import platform
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
-LESS_IS_BETTER = ("s", "ms", "MB", "%")
+LESS_IS_BETTER = ("s", "ms", "MB", "MiB", "%", "failed")
 
 
 @dataclass(frozen=True, slots=True)

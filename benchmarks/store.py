@@ -22,8 +22,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.play import PROGRAM, Instant, rollout
 from benchmarks.reporting import Row, as_json, machine
+from benchmarks.rollouts import PROGRAM, Instant, rollout
 from data.catalog import Catalog
 from data.evidence import gathered
 from data.export import export_sft

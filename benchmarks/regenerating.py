@@ -1,0 +1,46 @@
+"""One whole regeneration: 24 environments designed, judged, hinted, played 576 times, through Prefect and storage."""
+
+import asyncio
+import os
+import time
+from pathlib import Path
+
+from benchmarks.reporting import Row
+
+
+def regeneration(home: Path) -> list[Row]:
+    """24 environments, 12 plays an arm, through every stage with Prefect and storage."""
+    os.environ |= {
+        "PREFECT_LOGGING_LEVEL": "CRITICAL",
+        "DO_NOT_TRACK": "1",
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    }
+    from prefect import flow
+    from prefect.testing.utilities import prefect_test_harness
+
+    from flows.configuring import flags_of, load_settings
+    from flows.generate import finish_cycle, next_cycle
+    from flows.opening import open_parts
+    from tests.fakes import WholeFactoryModel
+
+    wanted = {"cycle__slots": 24, "cycle__plays": 12, "gates__random_win_max": 0.3}
+    wanted |= {"memory__duplicate_code": 1.0}  # the scripted designer's locks differ in numbers alone
+
+    @flow(name="regeneration")
+    async def regenerate(place: str) -> tuple[float, float, int]:
+        settings = load_settings("default", flags_of(**wanted, home=str(home / place)))
+        async with open_parts(settings, model=WholeFactoryModel()) as parts:
+            started, worked = time.perf_counter(), time.process_time()
+            summary = await finish_cycle(parts, next_cycle(parts))
+            assert summary is not None
+            return time.perf_counter() - started, time.process_time() - worked, summary.accepted
+
+    with prefect_test_harness(server_startup_timeout=120):
+        first, _, _ = asyncio.run(regenerate("first"))
+        seconds, worked, accepted = asyncio.run(regenerate("second"))
+    return [
+        Row("regeneration, first of a process", round(first, 1), "s", 6.0),
+        Row("regeneration", round(seconds, 1), "s", 6.0),
+        Row("regeneration, processor time", round(worked, 1), "s"),
+        Row("environments accepted of 24", accepted, ""),
+    ]
