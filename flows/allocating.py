@@ -1,6 +1,7 @@
 """How allocators give memory back: a process that runs for weeks must not keep what one cycle needed once."""
 
 import ctypes
+import gc
 import os
 import platform
 import sys
@@ -34,6 +35,8 @@ def _arrow_by_malloc() -> None:
 
 
 def trim() -> None:
-    """Give free pages back to the system now, where the allocator can."""
+    """Free what only refers to itself, which Python puts off the longer the larger a process is, and give free pages
+    back to the system, where the allocator can."""
+    gc.collect()
     if platform.libc_ver()[0] == "glibc":
         ctypes.CDLL(None).malloc_trim(0)

@@ -72,6 +72,7 @@ async def open_parts(settings: FactorySettings, *, model: Model | None = None) -
     """Open in the order of what is cheapest to refuse: folder, corpus, sandbox, model. A given `model` is used."""
     writable(settings.home)
     give_back_memory()
+    trim()  # what the run before this one left is out of everybody's hands only now
     async with AsyncExitStack() as stack:
         stack.callback(trim)
         catalog = Catalog(settings.home, settings.store)
