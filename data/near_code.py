@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from heapq import nsmallest
 
 from spade.diversity import Twin
-from spade.near_code import jaccard, runs
+from spade.near_code import Marks, jaccard, marks, runs
 
 HASHES, BAND = 126, 6
 """Hashes of a sketch, and of one band: of pairs that share 0.8 of their runs 99.8 % have a band in common and are
@@ -14,48 +14,48 @@ SEED = 42
 CANDIDATES = 16
 """Programs that are compared exactly: those that share most bands. Where more share as many, those are twins too."""
 KEPT = 256
-"""Programs whose runs stay at hand, some 60 KB each."""
+"""Programs whose marks stay at hand, some 5 KB each."""
 
 
 class NearCode:
-    """An index over programs by id. It keeps hashes of sketches, and the runs of the programs compared last;
+    """An index over programs by id. It keeps hashes of sketches, and the marks of the programs compared last;
     `codes_of` gives the programs of candidates, those that there are."""
 
     def __init__(self, codes_of: Callable[[Sequence[str]], Mapping[str, str]]) -> None:
         self._codes_of = codes_of
         self._bands: dict[int, list[str]] = defaultdict(list)
-        self._runs: OrderedDict[str, frozenset[str]] = OrderedDict()
+        self._marks: OrderedDict[str, Marks] = OrderedDict()
 
     def add(self, env_id: str, sketch: Sequence[int], code: str = "") -> None:
         """A program of the pool; with its `code` where that is not stored yet."""
         if code:
-            self._keep({env_id: runs(code)})
+            self._keep({env_id: marks(code)})
         for band in _bands(sketch):
             self._bands[band].append(env_id)
 
     def nearest(self, env_id: str, code: str) -> Twin | None:
         """The other program with the highest Jaccard similarity among the candidates; None without candidates."""
-        own = runs(code)
+        own = marks(code)
         shared = Counter(other for band in _bands(sketch_of(code)) for other in self._bands.get(band, ()))
         del shared[env_id]
         candidates = nsmallest(CANDIDATES, shared, key=lambda other: (-shared[other], other))
-        measured = [Twin(other, jaccard(own, theirs)) for other, theirs in self._runs_of(candidates).items()]
+        measured = [Twin(other, jaccard(own, theirs)) for other, theirs in self._marks_of(candidates).items()]
         return max(measured, key=lambda twin: twin.similarity, default=None)
 
-    def _runs_of(self, env_ids: Sequence[str]) -> dict[str, frozenset[str]]:
-        missing = [env_id for env_id in env_ids if env_id not in self._runs]
-        found = {env_id: self._runs[env_id] for env_id in env_ids if env_id in self._runs}
+    def _marks_of(self, env_ids: Sequence[str]) -> dict[str, Marks]:
+        missing = [env_id for env_id in env_ids if env_id not in self._marks]
+        found = {env_id: self._marks[env_id] for env_id in env_ids if env_id in self._marks}
         if missing:
-            found |= {env_id: runs(code) for env_id, code in self._codes_of(missing).items()}
+            found |= {env_id: marks(code) for env_id, code in self._codes_of(missing).items()}
         self._keep(found)
         return found
 
-    def _keep(self, found: Mapping[str, frozenset[str]]) -> None:
+    def _keep(self, found: Mapping[str, Marks]) -> None:
         for env_id, theirs in found.items():
-            self._runs[env_id] = theirs
-            self._runs.move_to_end(env_id)
-        while len(self._runs) > KEPT:
-            self._runs.popitem(last=False)
+            self._marks[env_id] = theirs
+            self._marks.move_to_end(env_id)
+        while len(self._marks) > KEPT:
+            self._marks.popitem(last=False)
 
 
 def sketch_of(code: str) -> tuple[int, ...]:

@@ -2,6 +2,10 @@
 
 import re
 
+import numpy as np
+import numpy.typing as npt
+
+Marks = npt.NDArray[np.int64]
 RUN = 5
 """Tokens in a run: longer ones differ at every small change, shorter ones are shared by any two programs."""
 _TOKEN = re.compile(
@@ -22,6 +26,12 @@ def runs(code: str) -> frozenset[str]:
     return frozenset(" ".join(tokens[i : i + RUN]) for i in range(len(tokens) - RUN + 1))
 
 
-def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+def marks(code: str) -> Marks:
+    """Its runs as sorted hashes of 64 bits, good within one process: 8 bytes a run, where the texts take 150."""
+    return np.unique(np.fromiter(map(hash, runs(code)), np.int64))
+
+
+def jaccard(one: Marks, other: Marks) -> float:
     """Shared runs as a share of all: 1 for equal sets, 0 for sets with nothing in common."""
-    return len(one & other) / len(one | other)
+    shared = len(np.intersect1d(one, other, assume_unique=True))
+    return shared / (len(one) + len(other) - shared)

@@ -15,7 +15,7 @@ from data.memory import VectorMemory
 from data.near_code import CANDIDATES, NearCode, sketch_of
 from data.tables import CODE_MARKS
 from spade.environments import Environment
-from spade.near_code import jaccard, runs
+from spade.near_code import jaccard, marks
 from spade.settings import MemorySettings
 from spade.skills import Setting, Skill
 from tests.data.records import chain
@@ -37,7 +37,7 @@ def indexed(codes: dict[str, str]) -> NearCode:
 
 
 def test_unrelated_programs_share_little_and_none_of_the_library_is_near_another() -> None:
-    shares = [jaccard(runs(a), runs(b)) for a, b in combinations(CODES.values(), 2)]
+    shares = [jaccard(marks(a), marks(b)) for a, b in combinations(CODES.values(), 2)]
     assert max(shares) < 0.5
     index = indexed(CODES)
     near = [index.nearest(env_id, code) for env_id, code in CODES.items()]
@@ -52,7 +52,7 @@ def test_a_program_with_other_names_in_a_few_places_is_found_by_its_exact_simila
 
     assert twin is not None
     assert twin.env_id == name
-    assert twin.similarity == jaccard(runs(changed), runs(CODES[name])) > 0.9
+    assert twin.similarity == jaccard(marks(changed), marks(CODES[name])) > 0.9
 
 
 def test_the_same_game_with_other_numbers_is_near() -> None:
