@@ -32,7 +32,8 @@ LIGHTS, GROUP, GROUPS, ROUNDS = 3, 8, 8, 30
 
 @dataclass
 class LightGame:
-    """Some lights one after the other, each with its own right word, which is never told; a share of the reward each."""
+    """Some lights one after the other, each with its own right word, which is never told; each has its share of the
+    reward."""
 
     rng: Random | None = None
     left: int = 0
