@@ -20,8 +20,6 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.reporting import Row, as_json, machine
-from benchmarks.stub_endpoint import stub_endpoint
-from data.disk import disk_by_folder
 from flows.allocating import give_back_memory
 
 ENVIRONMENT = {
@@ -55,6 +53,7 @@ def resident() -> float:
 
 async def soak(home: Path, base_url: str, cycles: int, upkeep_every: int) -> Seen:
     from data.catalog import Catalog
+    from data.disk import disk_by_folder
     from flows.generate import generate
     from flows.maintain import maintain
 
@@ -102,7 +101,8 @@ def main() -> None:
     given = parser.parse_args()
     cycles = 20 if given.quick else given.cycles
     os.environ.update(ENVIRONMENT)
-    give_back_memory()  # as the command line does
+    give_back_memory()  # as the command line does: before pyarrow is loaded
+    from benchmarks.stub_endpoint import stub_endpoint
     from flows.prefect_server import flush_prefect, prefect_server
 
     with tempfile.TemporaryDirectory() as folder, stub_endpoint(0.0) as base_url:
