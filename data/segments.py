@@ -11,6 +11,7 @@ moment of its rename; they stay on disk for a while, so that a reader who listed
 import os
 import re
 import secrets
+import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -93,7 +94,9 @@ class Segments:
     def live(self) -> list[Segment]:
         """The segments that count now, oldest first."""
         names = self._names()
-        replaced = frozenset().union(*(self._replaces(n) for n in names if n.endswith(MERGED)))
+        merged = [n for n in names if n.endswith(MERGED)]
+        replaced = frozenset().union(*map(self._replaces, merged))
+        self._replaced_by = {n: self._replaced_by[n] for n in merged if n in self._replaced_by}
         return [self._segment(name) for name in sorted(names) if name not in replaced]
 
     def _segment(self, name: str) -> Segment:
@@ -127,13 +130,16 @@ class Segments:
             return []
 
     def _replaces(self, name: str) -> frozenset[str]:
-        if name not in self._replaced_by:
+        known = self._replaced_by.get(name)
+        if known is None:
             try:
                 metadata = pq.read_metadata(self.folder / name).metadata or {}
             except FileNotFoundError:
                 return frozenset()
-            self._replaced_by[name] = frozenset(metadata.get(REPLACES, b"").decode().split())
-        return self._replaced_by[name]
+            # one text a name: merged segments name what those before them replaced too
+            known = frozenset(map(sys.intern, metadata.get(REPLACES, b"").decode().split()))
+            self._replaced_by[name] = known
+        return known
 
     def merge(self, chosen: list[Segment], batches: Iterable[pa.RecordBatch], schema: pa.Schema, tag: str) -> Path:
         """One segment of `batches` that counts instead of `chosen`. Call it under `locked`."""
