@@ -36,15 +36,12 @@ class Plain:
     """A task without its orchestration: retried after rejections, as the task is."""
 
     def __init__(self, task: Any, retries: int = 0) -> None:
-        self._task, self._retries = task, retries
-
-    def with_options(self, *, retries: int | None = None, **_: Any) -> "Plain":
-        return Plain(self._task, self._retries if retries is None else retries)
+        self._task, self.retries = task, retries
 
     async def __call__(self, *given: Any) -> Any:
         from tasks.retrying import Rejected
 
-        for _ in range(self._retries):
+        for _ in range(self.retries):
             try:
                 return await self._task.fn(*given)
             except Rejected:

@@ -13,7 +13,8 @@ from spade.boxes import matching_braces
 
 MAX_FIELD = 2000
 """Characters of a replacement field; a longer one is text."""
-_PREFIX = re.compile(r"(?<![\w])([rRbBuUfF]{1,2})?(\"\"\"|'''|\"|')")
+_NEXT = re.compile(r"#|(?<!\w)([rRbBuUfF]{1,2})?(\"\"\"|'''|\"|')")
+"""A comment's start, or that of a text with its prefix."""
 _JSON = re.compile(r"""\s*(?:"[^"]*"|'[^']*')(?:\s*:\s+[\["'{\w]|\s*:[\["'{])""")
 _BOXED = re.compile(r"\\?\\boxed\{(?!\{)")
 
@@ -42,19 +43,16 @@ def mend_braces(code: str, tree: ast.Module | None) -> tuple[str, tuple[str, ...
 
 
 def _f_strings(code: str) -> Iterator[_Literal]:
-    at = 0
-    while at < len(code):
-        if code[at] == "#":
-            at = _line_end(code, at)
-            continue
-        match = _PREFIX.match(code, at)
-        if match is None:
-            at += 1
-            continue
-        end = _literal_end(code, match.end(), match[2])
-        if "f" in (match[1] or "").lower():
-            yield _Literal(match.end(), end)
-        at = end + len(match[2])
+    match = _NEXT.search(code)
+    while match is not None:
+        if match[0] == "#":
+            at = _line_end(code, match.end())
+        else:
+            end = _literal_end(code, match.end(), match[2])
+            if "f" in (match[1] or "").lower():
+                yield _Literal(match.end(), end)
+            at = end + len(match[2])
+        match = _NEXT.search(code, at)
 
 
 def _literal_end(code: str, at: int, quote: str) -> int:

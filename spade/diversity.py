@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from spade.identity import digest
 from spade.ports import Recalled
@@ -36,6 +37,7 @@ class _Skeleton(ast.NodeTransformer):
         return ast.JoinedStr(values)
 
 
+@lru_cache(maxsize=64)  # asked for when a program is judged, and again when it is accepted
 def structural_hash(code: str) -> str:
     """Equal for programs that differ in names, texts, comments and layout only. Raises `SyntaxError` on broken code."""
     return digest(ast.dump(_Skeleton().visit(ast.parse(code))))

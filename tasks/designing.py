@@ -21,6 +21,7 @@ from spade.slots import Slot
 from spade.verdicts import Verdict, first_failure
 from tasks.answering import answer
 from tasks.factory import Factory, label
+from tasks.naming import named
 from tasks.retrying import Rejected, rejected_or_transient
 from tasks.reviewing import review
 
@@ -30,9 +31,7 @@ RETRIES = 5
 
 async def design(factory: Factory, slot: Slot) -> Attempt | None:
     """The slot's accepted attempt, or None when every attempt was refused."""
-    run = design_environment.with_options(
-        task_run_name=f"design {label(slot)}", retries=factory.settings.designer.retries
-    )
+    run = named(design_environment, f"design {label(slot)}", retries=factory.settings.designer.retries)
     try:
         attempt = await run(factory, slot)
     except Rejected:
@@ -107,7 +106,7 @@ async def _verdicts(factory: Factory, slot: Slot, draft: Draft) -> tuple[Verdict
 async def judgement(factory: Factory, slot: Slot, environment: Environment) -> Judgement:
     """What the gates say of a program: as this run knows it, else from Prefect's cache when equal rules judged it."""
     if environment.env_id not in factory.judged:
-        run = judge_program.with_options(task_run_name=f"judge {label(slot)}")
+        run = named(judge_program, f"judge {label(slot)}")
         factory.judged[environment.env_id] = await run(factory, environment)
     return factory.judged[environment.env_id]
 

@@ -14,14 +14,13 @@ from spade.verdicts import Status, Verdict, first_failure
 from tasks.answering import answer
 from tasks.designing import judgement
 from tasks.factory import Factory, label
+from tasks.naming import named
 from tasks.retrying import Rejected, rejected_or_transient
 
 
 async def hint(factory: Factory, slot: Slot, attempt: Attempt, environment: Environment) -> Hint | None:
     """The environment's accepted hint, or None when every try leaked or came out empty."""
-    run = write_hint.with_options(
-        task_run_name=f"hint {label(slot, environment.env_id)}", retries=factory.settings.hint.tries - 1
-    )
+    run = named(write_hint, f"hint {label(slot, environment.env_id)}", retries=factory.settings.hint.tries - 1)
     try:
         written = await run(factory, slot, attempt, environment)
     except Rejected:

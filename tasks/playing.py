@@ -19,6 +19,7 @@ from spade.slots import Slot
 from spade.stopping import enough, waves
 from tasks.advancing import Advance
 from tasks.factory import Factory, label
+from tasks.naming import named
 from tasks.tracing import about
 
 TRIES = 3
@@ -56,9 +57,7 @@ def asked_plays(plan: ArmPlan, settings: FactorySettings) -> list[Asked]:
 
 async def play_arm(factory: Factory, plan: ArmPlan) -> int:
     """Play what is not stored yet; returns how many episodes this arm has now."""
-    run = play_episodes.with_options(
-        task_run_name=f"play {label(plan.slot, plan.environment.env_id)} {plan.arm} r{plan.round}"
-    )
+    run = named(play_episodes, f"play {label(plan.slot, plan.environment.env_id)} {plan.arm} r{plan.round}")
     with about(slot=plan.slot.slot_id, environment=plan.environment.env_id):
         return await run(factory, plan)
 

@@ -11,10 +11,11 @@ from spade.reviewing import read_review, unasked
 from spade.slots import Slot
 from spade.verdicts import Verdict
 from tasks.factory import Factory, label
+from tasks.naming import named
 
 
 async def review(factory: Factory, slot: Slot, environment: Environment) -> Verdict:
-    return await review_program.with_options(task_run_name=f"review {label(slot)}")(factory, slot, environment)
+    return await named(review_program, f"review {label(slot)}")(factory, slot, environment)
 
 
 @task(cache_policy=NO_CACHE)

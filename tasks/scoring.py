@@ -10,11 +10,12 @@ from spade.hints import Hint
 from spade.scores import Score, score
 from spade.slots import Slot
 from tasks.factory import Factory, label
+from tasks.naming import named
 
 
 async def score_and_remember(factory: Factory, slot: Slot, environment: Environment, hint: Hint | None) -> Score:
     """The stored score of one environment in this cycle."""
-    run = score_environment.with_options(task_run_name=f"score {label(slot, environment.env_id)}")
+    run = named(score_environment, f"score {label(slot, environment.env_id)}")
     scored = await run(factory, environment, hint)
     factory.watcher.saw("scored", environment.env_id)
     return scored
