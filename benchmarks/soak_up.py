@@ -10,12 +10,15 @@ server and of the worker after each run, and the peak of each run's own process.
 import argparse
 import asyncio
 import os
+import signal
 import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import httpx
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -30,6 +33,7 @@ PARTS = {"server": "server start", "worker": "worker start", "run": "flows.worke
 """What stays up, and a run: words of their command lines."""
 SIZES = {"profile": "default", "slots": 1, "plays": 2}
 LOOK_SECONDS = 0.25
+TRIES = 10
 
 
 @dataclass
@@ -69,14 +73,24 @@ async def ended(factory: Factory, run_id: str) -> tuple[str, float]:
 
 
 async def started(factory: Factory, deployment: str, **parameters: Any) -> str:
+    """The id of a new run. Prefect's server answers 503 while its database is busy; it is asked again then."""
     found = (await factory.api.get(f"/deployments/name/{deployment}")).json()
-    run = await factory.post(f"/deployments/{found['id']}/create_flow_run", parameters=parameters)
-    return str(run["id"])
+    for left in reversed(range(TRIES)):
+        try:
+            run = await factory.post(f"/deployments/{found['id']}/create_flow_run", parameters=parameters)
+            return str(run["id"])
+        except httpx.HTTPStatusError as error:
+            if error.response.status_code != httpx.codes.SERVICE_UNAVAILABLE or not left:
+                raise
+            await asyncio.sleep(1)
+    raise AssertionError("unreachable")
 
 
 async def soak(home: Path, base_url: str, cycles: int, a_run: int, upkeep_every: int) -> Seen:
     seen, begun = Seen(), time.monotonic()
     async with factory_up(home, **ENVIRONMENT) as factory:
+        assert factory.process.stdout is not None
+        said = asyncio.create_task(factory.process.stdout.read())
         for done in range(a_run, cycles + 1, a_run):
             run_id = await started(
                 factory, "generate/around-the-clock", **SIZES, base_url=base_url, cycles=a_run, minutes=None
@@ -93,6 +107,9 @@ async def soak(home: Path, base_url: str, cycles: int, a_run: int, upkeep_every:
             told = ", ".join(f"{part} {found[done]:.0f} MiB" for part, found in seen.memory.items())
             print(f"{done} cycles, {told}, {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
         seen.seconds = time.monotonic() - begun
+        factory.process.send_signal(signal.SIGINT)
+        await factory.process.wait()
+        await said
     return seen
 
 
