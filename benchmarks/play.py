@@ -28,9 +28,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.processes import resident
 from benchmarks.regenerating import regeneration
-from benchmarks.reporting import Row, as_json, machine
-from benchmarks.rollouts import PROGRAM, Instant, Store, resident_megabytes, rollout
+from benchmarks.reporting import Row, show
+from benchmarks.rollouts import PROGRAM, Instant, Store, rollout
 from benchmarks.verifiers_peer import rollouts_per_second
 from benchmarks.waiting_endpoint import SECONDS, SLOTS, endpoint
 from data.catalog import Catalog
@@ -69,7 +70,7 @@ async def without_latency(rollouts: int, home: Path) -> list[Row]:
     lag: list[float] = []
     store, numbers = Store(Catalog(home)), iter(range(rollouts))
     async with open_sandbox(SandboxSettings()) as sandbox, lag_of_the_loop(lag):
-        before = resident_megabytes()
+        before = resident()
 
         async def player() -> None:
             for number in numbers:
@@ -83,7 +84,7 @@ async def without_latency(rollouts: int, home: Path) -> list[Row]:
         Row("rollouts of 10 turns, no latency", round(rollouts / seconds, 1), "rollouts/s", 250.0),
         Row("turns, no latency", round(store.turns / seconds, 1), "turns/s"),
         Row("event loop lag, 99th of 100", round(1000 * lag[0], 1), "ms", 50.0),
-        Row("memory grown over them", round(resident_megabytes() - before, 1), "MB"),
+        Row("memory grown over them", round(resident() - before, 1), "MB"),
     ]
 
 
@@ -96,12 +97,12 @@ async def flatness(episodes: int, home: Path) -> list[Row]:
             for number in numbers:
                 await store.add(await rollout(sandbox, Instant(), number, 10))
                 if number == episodes // 5:
-                    seen[0] = resident_megabytes()
+                    seen[0] = resident()
 
         started = time.perf_counter()
         await asyncio.gather(*(player() for _ in range(SLOTS)))
         await store.flush()
-    rate, now = episodes / (time.perf_counter() - started), resident_megabytes()
+    rate, now = episodes / (time.perf_counter() - started), resident()
     if store.stored != episodes:
         raise SystemExit(f"{store.stored} of {episodes} episodes were stored")
     return [
@@ -240,12 +241,7 @@ def main() -> None:
     if arguments.quick:
         arguments.rollouts, arguments.seconds = 500, 3.0
     rows = measure(arguments)
-    if arguments.json:
-        print(as_json(rows))
-        return
-    print(machine())
-    for row in rows:
-        print(row.line())
+    show(rows, as_lines=not arguments.json)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import json
 import os
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 LESS_IS_BETTER = ("s", "ms", "MB", "MiB", "%", "failed")
@@ -39,3 +39,13 @@ def machine() -> str:
 def as_json(rows: Iterable[Row], **more: object) -> str:
     """The rows as every benchmark's `--json` gives them, beside what one benchmark has to add."""
     return json.dumps({"rows": [{**asdict(row), "ok": row.ok} for row in rows], **more})
+
+
+def show(rows: Sequence[Row], *, as_lines: bool) -> None:
+    """Print the machine and a line a row, or JSON."""
+    if not as_lines:
+        print(as_json(rows))
+        return
+    print(machine())
+    for row in rows:
+        print(row.line())

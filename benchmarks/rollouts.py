@@ -1,8 +1,6 @@
 """Rollouts of a counting game by a scripted model: what several benchmarks play, store and weigh."""
 
 import asyncio
-import resource
-from pathlib import Path
 
 from data.catalog import Catalog
 from spade.episodes import Arm, Asked, Episode, ModelPolicy, play
@@ -66,8 +64,3 @@ class Store:
         if batch:
             await asyncio.to_thread(self._catalog.append, "episodes", batch)
         self.stored += len(batch)
-
-
-def resident_megabytes() -> float:
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * resource.getpagesize() / 2**20

@@ -19,7 +19,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.reporting import Row, as_json, machine
+from benchmarks.processes import resident
+from benchmarks.reporting import Row, show
 from flows.allocating import give_back_memory
 
 ENVIRONMENT = {
@@ -44,11 +45,6 @@ class Seen:
     finished: int = 0
     accepted: int = 0
     seconds: float = 0.0
-
-
-def resident() -> float:
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 async def soak(home: Path, base_url: str, cycles: int, upkeep_every: int) -> Seen:
@@ -112,12 +108,7 @@ def main() -> None:
             seen = asyncio.run(soak(home, base_url, cycles, 10 if given.quick else UPKEEP_EVERY))
             flush_prefect()
         found = rows(seen, cycles, A_RUN if given.quick else WARM)
-    if given.json:
-        print(as_json(found))
-        return
-    print(machine())
-    for row in found:
-        print(row.line())
+    show(found, as_lines=not given.json)
 
 
 if __name__ == "__main__":

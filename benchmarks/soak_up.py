@@ -22,7 +22,8 @@ import httpx
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.reporting import Row, as_json, machine
+from benchmarks.processes import memory_of
+from benchmarks.reporting import Row, show
 from benchmarks.soak import ENVIRONMENT, UPKEEP_EVERY, WARM
 from benchmarks.stub_endpoint import stub_endpoint
 from data.catalog import Catalog
@@ -44,15 +45,6 @@ class Seen:
     disk: dict[int, dict[str, float]] = field(default_factory=dict)
     failed: int = 0
     seconds: float = 0.0
-
-
-def memory_of(pid: int, what: str) -> float:
-    """MiB of a process by a line of its status: `VmRSS` now, `VmHWM` at its peak; 0 when it is gone."""
-    try:
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    except OSError:
-        return 0.0
-    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith(what)), 0.0)
 
 
 def part_memory(home: Path, words: str, what: str) -> float:
@@ -148,12 +140,7 @@ def main() -> None:
         home = Path(folder)
         seen = asyncio.run(soak(home, base_url, cycles, a_run, 4 if given.quick else UPKEEP_EVERY))
         found = rows(seen, home, cycles, a_run if given.quick else WARM)
-    if given.json:
-        print(as_json(found))
-        return
-    print(machine())
-    for row in found:
-        print(row.line())
+    show(found, as_lines=not given.json)
 
 
 if __name__ == "__main__":

@@ -4,11 +4,10 @@ Prints its address; ends when standard input closes.
 """
 
 import asyncio
-import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 
+from benchmarks.processes import served
 from tests.fakes_endpoint import FakeEndpoint
 from tests.flows.test_killing import FactoryEndpoint
 
@@ -22,17 +21,9 @@ async def serve(pause: float) -> None:
             fake.seen.clear()
 
 
-@contextmanager
-def stub_endpoint(pause: float) -> Iterator[str]:
+def stub_endpoint(pause: float) -> AbstractContextManager[str]:
     """The address of a stub that takes `pause` seconds a turn."""
-    command = [sys.executable, "-m", "benchmarks.stub_endpoint", str(pause)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdin is not None
-        try:
-            yield process.stdout.readline().strip()
-        finally:
-            process.stdin.close()
+    return served("benchmarks.stub_endpoint", pause)
 
 
 if __name__ == "__main__":

@@ -6,25 +6,17 @@ Prints its address; ends when standard input closes.
 
 import asyncio
 import json
-import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
+
+from benchmarks.processes import served
 
 SLOTS, SECONDS = 64, 0.05
 
 
-@contextmanager
-def endpoint(seconds: float = SECONDS) -> Iterator[str]:
+def endpoint(seconds: float = SECONDS) -> AbstractContextManager[str]:
     """The stub's address; it answers after `seconds`."""
-    command = [sys.executable, "-m", "benchmarks.waiting_endpoint", str(seconds)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        try:
-            yield process.stdout.readline().strip()
-        finally:
-            process.stdin.close()
+    return served("benchmarks.waiting_endpoint", seconds)
 
 
 REPLY = {

@@ -11,6 +11,7 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
 LARGE = 128 * 1024
 """glibc's own first threshold, in bytes. It raises it with use, up to 32 MiB, and buffers below it come from arenas.
 A run grew by a seventh in 300 cycles while the same objects were alive; this slows that (docs/benchmarks.md)."""
+ARROW_POOL = "ARROW_DEFAULT_MEMORY_POOL"
 ARENAS = 1
 """Threads that wait for Python's lock do not wait for the allocator's; what one of them frees, all can use again."""
 
@@ -26,11 +27,11 @@ def give_back_memory() -> bool:
 
 
 def _arrow_by_malloc() -> None:
-    """Arrow's own pool keeps what each thread of a run left in it, some 60 KiB a cycle for ever: it uses malloc
-    instead, unless its environment variable says otherwise."""
-    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+    """Arrow's own pool keeps what each thread of a run left in it, some 60 KiB a cycle: it uses malloc instead, unless
+    its environment variable says otherwise. Where pyarrow is loaded already, this holds for what Python asks of it."""
+    os.environ.setdefault(ARROW_POOL, "system")
     arrow = sys.modules.get("pyarrow")
-    if arrow is not None and os.environ["ARROW_DEFAULT_MEMORY_POOL"] == "system":
+    if arrow is not None and os.environ[ARROW_POOL] == "system":
         arrow.set_memory_pool(arrow.system_memory_pool())
 
 

@@ -27,7 +27,8 @@ def runs(code: str) -> frozenset[str]:
 
 
 def marks(code: str) -> Marks:
-    """Its runs as sorted hashes of 64 bits, good within one process: 8 bytes a run, where the texts take 150."""
+    """Its runs as sorted hashes of 64 bits, good within one process: 8 bytes a run, where the texts take 150. Two runs
+    of one hash would count as one: Python's hashes of texts differ from process to process, so none can be aimed at."""
     return np.unique(np.fromiter(map(hash, runs(code)), np.int64))
 
 

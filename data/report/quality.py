@@ -62,7 +62,7 @@ def _made(catalog: Catalog, cycles: Sequence[str], slots: Sequence[Slot], stood:
         attempts=attempts,
         environments=environments,
         scores=catalog.scores(cycle_id=cycles),
-        plays=ask_for(PlainPlay, catalog, "plain", list(cycles)),
+        plays=[play for cycle in cycles for play in ask_for(PlainPlay, catalog, "plain", cycle)],
         vendi=share * count if share is not None else None,
         vendi_n=count,
     )
