@@ -117,6 +117,27 @@ def test_the_gates_accept_nearly_all_a_mechanic_makes(mechanic: Mechanic, sandbo
     assert sum(asyncio.run(refusals(chosen, sandbox)).values()) <= 0.1 * len(chosen)
 
 
+@pytest.mark.parametrize("house", ["old", "new", "far"])
+def test_a_house_of_doors_keeps_its_table_in_every_game_and_the_hint_tells_it(house: str, sandbox: Sandbox) -> None:
+    """What makes it learnable over games: sign and door decide the word, whatever the seed."""
+    knobs = (("house", house), ("signs", 4), ("doors", 3), ("slack", 0))
+    blueprint = Blueprint("doors", knobs, "garden", "The House", "You stand before a row of doors.", "first")
+
+    async def seen() -> set[tuple[str, str]]:
+        game = await opened(blueprint, sandbox)
+        pairs = set()
+        for seed in range(40):
+            greeting, solution = await game.reset(seed), await game.solution()
+            pairs.add((greeting.observation.rsplit(" is ", 1)[1].split(".")[0], solution.actions[0]))
+        await game.close()
+        return pairs
+
+    pairs = asyncio.run(seen())
+
+    assert len(pairs) == len({sign for sign, _ in pairs}) == len({word for _, word in pairs}) == 4
+    assert all(f"{sign} wants {word}" in blueprint_hints(blueprint)[0] for sign, word in pairs)
+
+
 @settings(max_examples=25, deadline=None, suppress_health_check=SHARED)
 @given(blueprint=blueprints())
 def test_no_hint_gives_a_solution_away(sandbox: Sandbox, blueprint: Blueprint) -> None:

@@ -2,6 +2,8 @@
 
 from spade.blueprints.mechanic import Mechanic, Reach
 from spade.blueprints.mechanics.clues import CLUES
+from spade.blueprints.mechanics.dial import DIAL
+from spade.blueprints.mechanics.doors import DOORS
 from spade.blueprints.mechanics.grid_walk import GRID_WALK
 from spade.blueprints.mechanics.guess_number import GUESS_NUMBER
 from spade.blueprints.mechanics.hidden_rule import HIDDEN_RULE
@@ -27,6 +29,8 @@ MECHANICS: dict[str, Mechanic] = {
         MACHINE,
         PACK,
         REACH_TARGET,
+        DOORS,
+        DIAL,
         STOCK,
     )
 }
