@@ -7,6 +7,7 @@ from prefect import flow
 
 from data.catalog import Catalog
 from data.memory import open_memory
+from flows.allocating import trim
 from flows.configuring import flags_of, load_settings
 from flows.preflight import writable
 from spade.errors import Abort
@@ -46,6 +47,7 @@ async def maintain(profile: str = "starter", home: str | None = None) -> dict[st
         upkeep = Upkeep(merged, gone, broken, before, measure(settings.home))
     finally:
         catalog.close()
+        trim()
     await show_upkeep(upkeep)
     if broken:
         raise Abort(

@@ -13,6 +13,13 @@ class RoleTraining(Settings):
     learning_rate: PositiveFloat = 1e-6
     minibatches: PositiveInt = 1
     """Optimiser steps one batch is split into."""
+    step_samples: NonNegativeInt = 0
+    """Samples of one optimiser step, about: a batch that teaches more takes more steps. 0: `minibatches` decides."""
+
+    def steps(self, samples: int) -> int:
+        """Optimiser steps for a batch of so many samples, in each epoch."""
+        return max(1, round(samples / self.step_samples)) if self.step_samples else self.minibatches
+
     epochs: PositiveInt = 1
     """How often each batch is gone through."""
     clip_low: float = Field(0.2, gt=0.0, lt=1.0)

@@ -52,7 +52,7 @@ class Pass:
         for epoch in range(role.epochs):
             order = list(range(len(self.samples)))
             rng_for(learner.seed, "update", learner.updates, self.part, epoch).shuffle(order)
-            for numbers in _split(order, role.minibatches):
+            for numbers in _split(order, role.steps(len(order))):
                 places += self._step(numbers, near, first)
         return places
 

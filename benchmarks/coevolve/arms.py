@@ -26,16 +26,16 @@ class Setup:
     memory: bool = True
     in_band: float = 0.0
     mastered: float = 0.0
-    entropy_target: float | None = 0.65
+    entropy_target: float | None = 0.8
     """Nats a design token; an even designer has about 1.0."""
     agent_rate: float = 1.5e-3
-    minibatches: int = 4
+    step_samples: int = 32
     designer_rate: float = 1e-3
     designer_steps: int = 4
     pool: int = 450
 
     def training(self, cycles: int) -> TrainingSettings:
-        agent = RoleTraining(learning_rate=self.agent_rate, minibatches=self.minibatches)
+        agent = RoleTraining(learning_rate=self.agent_rate, step_samples=self.step_samples)
         designer = replace_role(agent, self)
         return TrainingSettings(
             agent=agent,
@@ -55,7 +55,7 @@ def replace_role(agent: RoleTraining, setup: Setup) -> RoleTraining:
     return agent.model_copy(
         update={
             "learning_rate": setup.designer_rate,
-            "minibatches": 1,
+            "step_samples": 0,
             "epochs": setup.designer_steps,
             "entropy_target": setup.entropy_target,
         }

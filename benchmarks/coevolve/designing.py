@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from benchmarks.coevolve.playing import DRAW
-from benchmarks.coevolve.world import Cell, Told, design_messages, designs, even_design, open_cells, read_design
+from benchmarks.coevolve.world import SKILLS, Cell, Told, design_messages, designs, even_design, open_cells, read_design
 from spade.attempts import Attempt
 from spade.frontier import tent
 from spade.identity import rng_for, seed_for
 from spade.messages import Guide, Request, Role
 from spade.ports import Model
-from spade.skills import GAME_SKILLS, Skill
+from spade.skills import Skill
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ async def by_model(
     """`count` designs, skills in turn, each decoded under the lines it may write."""
 
     async def one(number: int) -> Design:
-        skill = GAME_SKILLS[number % len(GAME_SKILLS)]
+        skill = SKILLS[number % len(SKILLS)]
         rng = rng_for(seed, "design", cycle, number)
         known = list(memory.get(skill, ()))
         good = [t for t in known if 0.15 <= t.win_rate <= 0.85]
@@ -56,7 +56,7 @@ def fixed_pool(size: int, seed: int) -> list[Design]:
     rng = rng_for(seed, "pool")
     made = []
     for number in range(size):
-        skill = GAME_SKILLS[number % len(GAME_SKILLS)]
+        skill = SKILLS[number % len(SKILLS)]
         cell, plan = read_design(even_design(skill, rng))
         made.append(Design(cell, plan, skill))
     return made
@@ -79,7 +79,7 @@ class Oracle:
         estimates: dict[str, dict[Cell, float]] = {}
         made = []
         for number in range(count):
-            skill = GAME_SKILLS[number % len(GAME_SKILLS)]
+            skill = SKILLS[number % len(SKILLS)]
             if skill not in estimates:
                 estimates[skill] = {c: self.estimate(c) for c in open_cells(skill)}
             options = list(estimates[skill])
@@ -89,7 +89,7 @@ class Oracle:
         return made
 
     def estimate(self, cell: Cell) -> float:
-        wins, plays = 1.0, 2.0
+        wins, plays = 0.2, 0.4
         for other, (won, played) in self.counts.items():
             if other.mechanic == cell.mechanic and played > 0.01:
                 near = 0.25 ** sum(a != b for a, b in zip(cell.values, other.values, strict=True))

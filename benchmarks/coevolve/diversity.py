@@ -6,10 +6,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from benchmarks.coevolve.world import SIZE
+from spade.blueprints import MECHANICS
+
+
+def kind(design: str) -> tuple[str, str]:
+    """Mechanic and size of a design."""
+    name, *values = design.split()
+    return name, values[[knob.name for knob in MECHANICS[name].knobs].index(SIZE[name])]
+
 
 def choice_entropy(designs: Sequence[str]) -> float:
-    """Entropy, in nats, of mechanic and first knob (the size of the world) over designs."""
-    counts = Counter(" ".join(text.split()[:2]) for text in designs)
+    """Entropy, in nats, of mechanic and size over designs."""
+    counts = Counter(kind(text) for text in designs)
     total = sum(counts.values())
     return -sum(n / total * math.log(n / total) for n in counts.values()) if total else 0.0
 

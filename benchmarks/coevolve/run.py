@@ -14,7 +14,7 @@ from benchmarks.coevolve.designing import Design, Oracle, by_model, fixed_pool
 from benchmarks.coevolve.diversity import choice_entropy, vendi_share
 from benchmarks.coevolve.playing import DRAW, Gatekeeper, Wanted, evaluate, play_all, win_rate
 from benchmarks.coevolve.sharing import Programs
-from benchmarks.coevolve.world import Cell, Told, evaluation_items, read_design
+from benchmarks.coevolve.world import SKILLS, Cell, Told, evaluation_items, read_design
 from inference.in_process.engine import Size, TorchEngine
 from spade.episodes import Arm, Episode
 from spade.frontier import Measured, Trackers, frontier_rewards
@@ -22,7 +22,6 @@ from spade.identity import rng_for
 from spade.ports import Sandbox
 from spade.replay import Known, replayed
 from spade.scores import score
-from spade.skills import GAME_SKILLS
 from training.averaging import served_state
 from training.batches import Designed, agent_part, designer_part, make_batch
 from training.checkpoints import Checkpoints, restore
@@ -176,7 +175,7 @@ class Run:
         for text in replayed(known, in_band=band, mastered=easy, now=self.state.cycle, rng=rng):
             _, _, plan, skill = self.state.known[text]
             made.append(
-                Design(read_design(f"{text} {plan}")[0], plan, next(s for s in GAME_SKILLS if s == skill), None, True)
+                Design(read_design(f"{text} {plan}")[0], plan, next(s for s in SKILLS if s == skill), None, True)
             )
         return made
 
@@ -192,7 +191,7 @@ class Run:
         scores = [score("c", "e", episodes[d], setup.score) for d in chosen]
         measured = [
             Measured(
-                f"{d.skill}/{d.cell.mechanic}",
+                d.cell.family,
                 s.plain.wins,
                 s.plain.measured,
                 s.plain.mean_return or 0.0,

@@ -14,14 +14,14 @@ from typing import Any
 
 from benchmarks.coevolve.playing import Gatekeeper, even_plays, solved_plays
 from benchmarks.coevolve.sharing import Programs
-from benchmarks.coevolve.world import NAMES, Cell, Told, cells, corpus_words, design_messages, even_design
+from benchmarks.coevolve.world import NAMES, SKILLS, Cell, Told, cells, corpus_words, design_messages, even_design
 from sandbox.opening import open_sandbox
 from spade.blueprints import MECHANICS
+from spade.blueprints.mechanic import Value
 from spade.episodes import Episode
 from spade.identity import rng_for
 from spade.messages import Message, Role
 from spade.settings import SandboxSettings
-from spade.skills import GAME_SKILLS
 from spade.training_settings import RoleTraining, TrainingSettings
 from training.imitation import imitate
 from training.learner import Learner
@@ -33,16 +33,12 @@ PLAYS = 9000
 WINS = 250
 """Wins kept of each mechanic; other plays are kept for how worlds answer."""
 OTHERS = 1200
-EASIEST = {
-    "grid_walk": {"size": (3,), "flags": (2,), "walls": (0,), "slack": (4, 8)},
-    "reach_target": {"buttons": ("step",), "targets": (3,), "presses": (1, 2)},
-    "machine": {"buttons": (2,), "goals": (2,), "table": ("shown",)},
-}
+EASIEST: dict[str, dict[str, tuple[Value, ...]]] = {"doors": {"doors": (2, 3)}, "dial": {"count": (2, 3)}}
 """Cells whose solutions are shown."""
-SHOWN = 200
+SHOWN = 1500
 """Solutions of each of these mechanics."""
 DESIGNS = 1200
-SIZE = 48
+SIZE, EPOCHS = 48, 8
 SEEN = 0.08
 """Weight of a token that the world said, against 1 for an action of a win and `LOST` for one of a loss."""
 LOST = 0.1
@@ -141,7 +137,7 @@ def seen_sample(whole: Sample) -> Sample:
 
 def design_sample(tokenizer: Any, rng: Random, number: int) -> Sample:
     """An even design after a prompt that may tell of earlier ones."""
-    skill = rng.choice(GAME_SKILLS)
+    skill = rng.choice(SKILLS)
     told = [Told(even_design(skill, rng).rsplit(" ", 1)[0], rng.random()) for _ in range(rng.choice((0, 1, 2)))]
     prompt = f"<|user|>{design_messages(skill, told)[0].content}<|assistant|>"
     head = tokenizer(prompt, add_special_tokens=False)["input_ids"]
@@ -163,7 +159,7 @@ def warm_start(folder: Path, episodes: list[Episode], seed: int, shape: Shape) -
         weight = 1.0 if episode.won else LOST
         samples.append(_sample(Role.AGENT, list(whole.ids), list(whole.at), whole.subject_id, weight))
     samples += [design_sample(tokenizer, rng, n) for n in range(DESIGNS)]
-    losses = imitate(learner, "agent", samples, rate=3e-3, size=SIZE)
+    losses = imitate(learner, "agent", samples, rate=3e-3, size=SIZE, epochs=EPOCHS)
     print(f"  warm start: {len(losses)} steps, loss {losses[0]:.2f} to {sum(losses[-10:]) / 10:.2f}", flush=True)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)

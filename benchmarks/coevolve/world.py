@@ -1,7 +1,7 @@
-"""What is designed and played: blueprint environments of six mechanics, some cells of which no designer may choose.
+"""What is designed and played: blueprint environments of three mechanics, some cells of which no designer may choose.
 
-A design is one line, `grid_walk 4 2 1 4 anywhere yes heading`: mechanic, knobs in their order, plan of the hint. The
-designer is the blueprint designer with a shorter prompt; compiling, gates and sandbox are the factory's own.
+A design is one line, `doors old 3 7 0 first`: mechanic, knobs in their order, plan of the hint. The designer is the
+blueprint designer with a shorter prompt; compiling, gates and sandbox are the factory's own.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from random import Random
 
 from spade.attempts import Prompt
 from spade.blueprints import MECHANICS, Blueprint, BlueprintDesigner, compile_blueprint
-from spade.blueprints.mechanic import Value
+from spade.blueprints.mechanic import Knob, Value
 from spade.designing import Brief, Draft
 from spade.environments import Environment
 from spade.identity import digest
@@ -21,8 +21,18 @@ from spade.skills import GAME_SKILLS, Setting, Skill
 from spade.slots import Slot
 from spade.verdicts import Status, Verdict
 
-NAMES = ("guess_number", "grid_walk", "reach_target", "machine", "treasure", "pattern")
-THEME = dict(zip(NAMES, ("school", "forest", "school", "harbour", "garden", "kitchen"), strict=True))
+NAMES = ("doors", "dial", "guess_number")
+THEMES = {"doors": "garden", "grid_walk": "forest"}
+THEME = "school"
+"""Where the others are set."""
+SIZE = dict(zip(NAMES, ("doors", "count", "top"), strict=True))
+"""The knob that makes an environment long or large."""
+KEPT: dict[str, dict[str, tuple[Value, ...]]] = {
+    "doors": {"slack": (0,)},
+    "dial": {"slack": (0,)},
+    "guess_number": {"top": (5, 8, 12, 20), "rounds": (2,)},
+}
+"""Values of knobs that are played here, where not all are."""
 HELD = 5
 """One cell in this many is held out of every design, and is what the agent is evaluated on."""
 BUCKETS = 5
@@ -41,6 +51,12 @@ class Cell:
         return " ".join((self.mechanic, *map(str, self.values)))
 
     @property
+    def family(self) -> str:
+        """Mechanic, first knob and size: what its win rate is held against."""
+        size = [knob.name for knob in MECHANICS[self.mechanic].knobs].index(SIZE[self.mechanic])
+        return f"{self.mechanic} {self.values[0]} {self.values[size]}"
+
+    @property
     def held(self) -> bool:
         return int(digest(self.text)[:8], 16) % HELD == 0
 
@@ -48,21 +64,29 @@ class Cell:
         mechanic = MECHANICS[self.mechanic]
         knobs = tuple(zip((k.name for k in mechanic.knobs), self.values, strict=True))
         plan = plan or next(iter(mechanic.plans))
-        blueprint = Blueprint(self.mechanic, knobs, THEME[self.mechanic], "A game", "Play this game well.", plan)
+        blueprint = Blueprint(self.mechanic, knobs, THEMES.get(self.mechanic, THEME), "A game", "Play this game well.", plan)
         return compile_blueprint(blueprint, Setting.GAMES, mechanic.skills[0])
 
     def hint(self, plan: str) -> str:
         mechanic = MECHANICS[self.mechanic]
         knobs = tuple(zip((k.name for k in mechanic.knobs), self.values, strict=True))
-        blueprint = Blueprint(self.mechanic, knobs, THEME[self.mechanic], "A game", "Play this game well.", plan)
+        blueprint = Blueprint(self.mechanic, knobs, THEMES.get(self.mechanic, THEME), "A game", "Play this game well.", plan)
         return " ".join(mechanic.plans[plan](blueprint))
+
+
+def values(mechanic: str, knob: Knob) -> tuple[Value, ...]:
+    """What a knob may be set to here."""
+    return KEPT[mechanic].get(knob.name, knob.values)
 
 
 @cache
 def cells(mechanic: str = "") -> tuple[Cell, ...]:
     """Every cell of a mechanic, or of all."""
     names = (mechanic,) if mechanic else NAMES
-    return tuple(Cell(n, tuple(v)) for n in names for v in product(*(k.values for k in MECHANICS[n].knobs)))
+    return tuple(Cell(n, tuple(v)) for n in names for v in product(*(values(n, k) for k in MECHANICS[n].knobs)))
+
+
+SKILLS = tuple(s for s in GAME_SKILLS if any(s in MECHANICS[n].skills for n in NAMES))
 
 
 @cache
@@ -78,22 +102,19 @@ def designs(skill: Skill) -> tuple[str, ...]:
 
 
 def even_design(skill: Skill, rng: Random) -> str:
-    """A line drawn evenly: mechanic, then each knob, then the plan."""
-    while True:
-        name = rng.choice([n for n in NAMES if skill in MECHANICS[n].skills])
-        cell = Cell(name, tuple(rng.choice(k.values) for k in MECHANICS[name].knobs))
-        if not cell.held:
-            return f"{cell.text} {rng.choice(list(MECHANICS[name].plans))}"
+    """A line drawn evenly over cells, then over plans."""
+    cell = rng.choice(open_cells(skill))
+    return f"{cell.text} {rng.choice(list(MECHANICS[cell.mechanic].plans))}"
 
 
 def read_design(text: str) -> tuple[Cell, str]:
     """Cell and plan of a line. Raises `ValueError` when it is none."""
     name, *words = text.split()
     mechanic = MECHANICS[name]
-    *values, plan = words
+    *set_to, plan = words
     read = []
-    for knob, word in zip(mechanic.knobs, values, strict=True):
-        read.append(next(v for v in knob.values if str(v) == word))
+    for knob, word in zip(mechanic.knobs, set_to, strict=True):
+        read.append(next(v for v in values(name, knob) if str(v) == word))
     if plan not in mechanic.plans:
         raise ValueError(f"{plan!r} is no plan of {name}")
     return Cell(name, tuple(read)), plan
@@ -147,11 +168,11 @@ def corpus_words() -> Iterator[str]:
         mechanic = MECHANICS[name]
         yield name
         for knob in mechanic.knobs:
-            yield from (f" {v}" for v in knob.values)
+            yield from (f" {v}" for v in values(name, knob))
         yield from (f" {plan}" for plan in mechanic.plans)
         for cell in cells(name):
             guide = cell.environment().guide
             yield from guide.choices if guide else ()
-    yield from (f"design {skill}" for skill in GAME_SKILLS)
+    yield from (f"design {skill}" for skill in SKILLS)
     yield from (f" won {n}" for n in range(BUCKETS))
     yield "tried "
