@@ -44,6 +44,10 @@ class Seen:
     memory: dict[str, dict[int, float]] = field(default_factory=lambda: {part: {} for part in PARTS})
     disk: dict[int, dict[str, float]] = field(default_factory=dict)
     failed: int = 0
+    answered: float = 0.0
+    """Seconds from the command until `spade up` has printed its address."""
+    first: float = 0.0
+    """Seconds from the command until the first cycle is stored."""
     seconds: float = 0.0
 
 
@@ -78,9 +82,24 @@ async def started(factory: Factory, deployment: str, **parameters: Any) -> str:
     raise AssertionError("unreachable")
 
 
+async def first_stored(home: Path) -> float:
+    """The moment (monotonic seconds) at which the first cycle is in the catalog."""
+    while True:
+        await asyncio.sleep(LOOK_SECONDS)
+        if not (home / "var" / "catalog").exists():
+            continue
+        catalog = Catalog(home / "var")
+        stored = len(catalog.summaries())
+        catalog.close()
+        if stored:
+            return time.monotonic()
+
+
 async def soak(home: Path, base_url: str, cycles: int, a_run: int, upkeep_every: int) -> Seen:
     seen, begun = Seen(), time.monotonic()
     async with factory_up(home, **ENVIRONMENT) as factory:
+        seen.answered = time.monotonic() - begun
+        first = asyncio.create_task(first_stored(home))
         assert factory.process.stdout is not None
         said = asyncio.create_task(factory.process.stdout.read())
         for done in range(a_run, cycles + 1, a_run):
@@ -98,6 +117,7 @@ async def soak(home: Path, base_url: str, cycles: int, a_run: int, upkeep_every:
                 seen.memory[part][done] = part_memory(home, PARTS[part], "VmRSS")
             told = ", ".join(f"{part} {found[done]:.0f} MiB" for part, found in seen.memory.items())
             print(f"{done} cycles, {told}, {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
+        seen.first = await first - begun
         seen.seconds = time.monotonic() - begun
         factory.process.send_signal(signal.SIGINT)
         await factory.process.wait()
@@ -113,6 +133,8 @@ def rows(seen: Seen, home: Path, cycles: int, warm: int) -> list[Row]:
         Row("cycles finished", finished, "", cycles),
         Row("environments played and scored", scored, "", round(0.95 * cycles)),
         Row("runs", seen.failed, "failed", 0),
+        Row("from `spade up` to its address", round(seen.answered, 1), "s"),
+        Row("from `spade up` to the first stored cycle, its run asked for at once", round(seen.first, 1), "s", 30),
     ]
     for part, memory in seen.memory.items():
         after = [mib for done, mib in memory.items() if done >= warm]

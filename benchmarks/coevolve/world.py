@@ -64,13 +64,15 @@ class Cell:
         mechanic = MECHANICS[self.mechanic]
         knobs = tuple(zip((k.name for k in mechanic.knobs), self.values, strict=True))
         plan = plan or next(iter(mechanic.plans))
-        blueprint = Blueprint(self.mechanic, knobs, THEMES.get(self.mechanic, THEME), "A game", "Play this game well.", plan)
+        theme = THEMES.get(self.mechanic, THEME)
+        blueprint = Blueprint(self.mechanic, knobs, theme, "A game", "Play this game well.", plan)
         return compile_blueprint(blueprint, Setting.GAMES, mechanic.skills[0])
 
     def hint(self, plan: str) -> str:
         mechanic = MECHANICS[self.mechanic]
         knobs = tuple(zip((k.name for k in mechanic.knobs), self.values, strict=True))
-        blueprint = Blueprint(self.mechanic, knobs, THEMES.get(self.mechanic, THEME), "A game", "Play this game well.", plan)
+        theme = THEMES.get(self.mechanic, THEME)
+        blueprint = Blueprint(self.mechanic, knobs, theme, "A game", "Play this game well.", plan)
         return " ".join(mechanic.plans[plan](blueprint))
 
 
