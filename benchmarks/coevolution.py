@@ -98,7 +98,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--arms", default="ours,fixed,oracle", help=f"of {', '.join(SETUPS)}")
     parser.add_argument("--seeds", default="11,12,13,14,15")
-    parser.add_argument("--budget", type=int, default=12000, help="plays of the model a run, hinted ones counted")
+    parser.add_argument("--budget", type=int, default=78000, help="plays of the model a run, hinted ones counted")
     parser.add_argument("--minutes", type=float, default=600.0)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--home", type=Path, default=HOME)

@@ -24,18 +24,24 @@ class Setup:
     separate: bool = False
     frozen: bool = False
     memory: bool = True
+    apart: int = 1
+    """A cell that was designed is not offered to the designer again for about so many cycles."""
     in_band: float = 0.0
     mastered: float = 0.0
-    entropy_target: float | None = 0.8
+    entropy_target: float | None = 0.65
     """Nats a design token; an even designer has about 1.0."""
-    agent_rate: float = 1.5e-3
-    step_samples: int = 32
+    agent_rate: float = 1e-3
+    minibatches: int = 4
+    step_samples: int = 0
+    agent_entropy: float = 0.0
+    """Weight of the agent's entropy bonus."""
     designer_rate: float = 1e-3
     designer_steps: int = 4
     pool: int = 450
 
     def training(self, cycles: int) -> TrainingSettings:
-        agent = RoleTraining(learning_rate=self.agent_rate, step_samples=self.step_samples)
+        steps = {"minibatches": self.minibatches, "step_samples": self.step_samples}
+        agent = RoleTraining(learning_rate=self.agent_rate, entropy=self.agent_entropy, **steps)
         designer = replace_role(agent, self)
         return TrainingSettings(
             agent=agent,
@@ -55,7 +61,9 @@ def replace_role(agent: RoleTraining, setup: Setup) -> RoleTraining:
     return agent.model_copy(
         update={
             "learning_rate": setup.designer_rate,
+            "minibatches": 1,
             "step_samples": 0,
+            "entropy": 0.0,
             "epochs": setup.designer_steps,
             "entropy_target": setup.entropy_target,
         }

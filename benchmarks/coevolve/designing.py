@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
@@ -28,9 +28,10 @@ class Design:
 
 
 async def by_model(
-    model: Model, count: int, memory: Mapping[str, Sequence[Told]], seed: int, cycle: int
+    model: Model, count: int, memory: Mapping[str, Sequence[Told]], seed: int, cycle: int, lately: Collection[str]
 ) -> list[Design]:
-    """`count` designs, skills in turn, each decoded under the lines it may write."""
+    """`count` designs, skills in turn, each decoded under the lines it may write: none of a cell designed `lately`."""
+    offered = {s: tuple(line for line in designs(s) if line.rsplit(" ", 1)[0] not in lately) for s in SKILLS}
 
     async def one(number: int) -> Design:
         skill = SKILLS[number % len(SKILLS)]
@@ -42,7 +43,7 @@ async def by_model(
         sampling = replace(DRAW, max_tokens=40, seed=seed_for(seed, "design", cycle, number))
         messages = design_messages(skill, told)
         completion = await model.complete(
-            Request(messages, sampling, Role.DESIGNER, guide=Guide(choices=designs(skill)))
+            Request(messages, sampling, Role.DESIGNER, guide=Guide(choices=offered[skill]))
         )
         cell, plan = read_design(completion.text)
         attempt = Attempt(f"slot-{cycle}-{number}", 0, "", completion, sampling, cell.environment(plan).env_id)

@@ -37,8 +37,8 @@ BAND = (0.2, 0.8)
 class Plan:
     """How long a run is, and how it is evaluated. `budget` counts all plays of the model, hinted ones too."""
 
-    budget: int = 24000
-    curve_every: int = 16
+    budget: int = 78000
+    curve_every: int = 32
     curve_items: int = 504
     final_items: int = 2016
 
@@ -155,7 +155,8 @@ class Run:
             new = self.oracle.draw(count, rng)
         else:
             memory = self._memory() if setup.memory else {}
-            new = await by_model(self.engine, count, memory, self.seed, state.cycle)
+            lately = set(state.designs[-setup.apart * count :]) if setup.apart else set()
+            new = await by_model(self.engine, count, memory, self.seed, state.cycle, lately)
         kept = []
         for design in new:
             if await self.keeper.refusal(design.cell.environment(design.plan)):

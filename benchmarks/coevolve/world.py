@@ -88,13 +88,19 @@ def cells(mechanic: str = "") -> tuple[Cell, ...]:
     return tuple(Cell(n, tuple(v)) for n in names for v in product(*(values(n, k) for k in MECHANICS[n].knobs)))
 
 
-SKILLS = tuple(s for s in GAME_SKILLS if any(s in MECHANICS[n].skills for n in NAMES))
+SERVES = {
+    "doors": (Skill.PATTERN_RECOGNITION, Skill.CAUSAL_INFERENCE),
+    "dial": (Skill.MATHEMATICAL_REASONING, Skill.SPATIAL_REASONING),
+    "guess_number": (Skill.LOGICAL_DEDUCTION, Skill.OPTIMIZATION),
+}
+"""Two skills a mechanic, so that each gets a third of the slots."""
+SKILLS = tuple(skill for skill in GAME_SKILLS if any(skill in served for served in SERVES.values()))
 
 
 @cache
 def open_cells(skill: Skill) -> tuple[Cell, ...]:
     """What a designer may choose for a skill."""
-    return tuple(c for n in NAMES if skill in MECHANICS[n].skills for c in cells(n) if not c.held)
+    return tuple(c for n in NAMES if skill in SERVES[n] for c in cells(n) if not c.held)
 
 
 @cache

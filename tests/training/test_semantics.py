@@ -190,6 +190,13 @@ def test_11_equal_inputs_give_equal_weights_bit_for_bit() -> None:
     assert reports[0].roles["agent"].steps == 6
 
 
+@pytest.mark.parametrize(("samples", "steps"), [(3, 1), (4, 1), (8, 2), (10, 2), (11, 3), (12, 3)])
+def test_11_steps_of_equal_size_grow_with_what_there_is_to_learn_from(samples: int, steps: int) -> None:
+    """`step_samples` 4: as many steps as fours fit in, rounded, and one at least."""
+    learner = learner_with(agent=RoleTraining(learning_rate=1e-3, minibatches=7, step_samples=4))
+    assert learner.update(batch_of(random_samples(samples))).roles["agent"].steps == steps
+
+
 @pytest.mark.parametrize("poison", [math.nan, math.inf])
 def test_12_a_loss_that_is_not_a_number_stops_before_the_step(poison: float) -> None:
     learner = learner_with()
