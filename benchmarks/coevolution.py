@@ -4,7 +4,7 @@
     python benchmarks/coevolution.py --report [--home FOLDER]         what is there so far, as tables
     python benchmarks/coevolution.py --quick                          under a minute: only shows that it runs
 
-Designer, gates, sandbox, play loop, engine and update are the factory's own; environments are blueprints of six
+Designer, gates, sandbox, play loop, engine and update are the factory's own; environments are blueprints of three
 mechanics. Every arm of a seed begins with the same weights and has the same budget of plays, hinted ones counted; all
 are evaluated on cells that no designer may choose. Stopped after `--minutes`, the same command goes on where every run
 was. `docs/coevolution.md` says what was fixed before and what came out.
@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.coevolve.arms import SETUPS
 from benchmarks.coevolve.reporting import print_report, rows_of
-from benchmarks.coevolve.run import Plan
+from benchmarks.coevolve.state import Plan
 
 HOME = Path("var/coevolution")
 

@@ -30,6 +30,9 @@ from spade.training_settings import RoleTraining, TrainingSettings
 
 SETTINGS = TrainingSettings(agent=RoleTraining(learning_rate=1e-6, max_grad_norm=1e9), micro_tokens=4096)
 
+PLAYED = ("guess_number", "grid_walk", "reach_target", "machine", "treasure", "pattern")
+"""Mechanics whose plays have many turns, whoever plays."""
+
 
 def stored_samples(tokenizer: Any, count: int, seed: int = 0) -> list[Any]:
     """Plays of an even player, in groups of eight of one environment, every reply token trained."""
@@ -44,7 +47,8 @@ def stored_samples(tokenizer: Any, count: int, seed: int = 0) -> list[Any]:
 
     async def play() -> list[Any]:
         rng = Random(seed)
-        chosen = [rng.choice(cells()) for _ in range(count // 8) for _ in range(1)]
+        every = [cell for name in PLAYED for cell in cells(name)]
+        chosen = [rng.choice(every) for _ in range(count // 8)]
         async with open_sandbox(SandboxSettings()) as sandbox:
             programs = Programs(sandbox)
             episodes = await even_plays(programs, [cell for cell in chosen for _ in range(8)], seed)

@@ -6,14 +6,13 @@ import time
 from collections import defaultdict
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 from benchmarks.coevolve.arms import ENVIRONMENTS, PLAYS, Setup
 from benchmarks.coevolve.designing import Design, Oracle, by_model, fixed_pool
-from benchmarks.coevolve.diversity import choice_entropy, vendi_share
-from benchmarks.coevolve.playing import DRAW, Gatekeeper, Wanted, evaluate, play_all, win_rate
+from benchmarks.coevolve.playing import DRAW, Gatekeeper, Wanted, evaluate, play_all
 from benchmarks.coevolve.sharing import Programs
+from benchmarks.coevolve.state import Plan, State, point_of, progress, window_of
 from benchmarks.coevolve.world import SKILLS, Cell, Told, evaluation_items, read_design
 from inference.in_process.engine import Size, TorchEngine
 from spade.episodes import Arm, Episode
@@ -30,38 +29,6 @@ from training.policy import open_policy
 from training.samples import Limits
 
 SAVE_EVERY = 10
-BAND = (0.2, 0.8)
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """How long a run is, and how it is evaluated. `budget` counts all plays of the model, hinted ones too."""
-
-    budget: int = 78000
-    curve_every: int = 32
-    curve_items: int = 504
-    final_items: int = 2016
-
-
-@dataclass
-class State:
-    """Everything of a run that is not weights; JSON values."""
-
-    cycle: int = 0
-    plain: int = 0
-    hinted: int = 0
-    gradient_tokens: int = 0
-    cpu_seconds: float = 0.0
-    refused: int = 0
-    curve: list[dict[str, Any]] = field(default_factory=list)
-    windows: list[dict[str, Any]] = field(default_factory=list)
-    known: dict[str, list[Any]] = field(default_factory=dict)
-    """Latest win rate, cycle, plan and skill, by the cell's text."""
-    counts: dict[str, list[float]] = field(default_factory=dict)
-    slow: dict[str, float] = field(default_factory=dict)
-    oracle: dict[str, list[float]] = field(default_factory=dict)
-    designs: list[str] = field(default_factory=list)
-    update: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -209,31 +176,13 @@ class Run:
             state.known[design.cell.text] = [rate, state.cycle, design.plan, design.skill.value]
             self.oracle.saw(design.cell, one.wins, one.plays)
         self.oracle.fade()
-        self._note(chosen, rates, rewards, [s.regret for s in scores if s.regret is not None])
+        regrets = [s.regret for s in scores if s.regret is not None]
+        state.windows.append(window_of(chosen, rates, rewards, regrets, state))
         return [
             Designed(d.attempt, d.skill, f"cycle-{state.cycle}", reward)
             for d, reward in zip(chosen, rewards, strict=True)
             if d.attempt is not None
         ]
-
-    def _note(
-        self, chosen: list[Design], rates: list[float], rewards: list[float | None], regrets: list[float]
-    ) -> None:
-        new = [rate for d, rate in zip(chosen, rates, strict=True) if not d.replay]
-        low, high = BAND
-        self.state.windows.append(
-            {
-                "band": fmean(low <= r <= high for r in new) if new else 0.0,
-                "band_all": fmean(low <= r <= high for r in rates),
-                "easy": fmean(r > high for r in rates),
-                "hard": fmean(r < low for r in rates),
-                "win": fmean(rates),
-                "reward": fmean(r for r in rewards if r is not None) if any(r is not None for r in rewards) else 0.0,
-                "regret": fmean(regrets) if regrets else None,
-                "entropy": choice_entropy(self.state.designs),
-                "vendi": vendi_share(self.state.designs) if self.state.cycle % 10 == 9 else None,
-            }
-        )
 
     def _update(self, episodes: list[Episode], designed: list[Designed]) -> None:
         limits = Limits(self.learner.policy.vocabulary, 2048)
@@ -263,26 +212,10 @@ class Run:
     async def _evaluate(self, items: int) -> None:
         wanted = evaluation_items(items)
         episodes = await evaluate(self.engine, self.programs, wanted)
-        by_mechanic: dict[str, list[Episode]] = defaultdict(list)
-        for (cell, _), episode in zip(wanted, episodes, strict=True):
-            by_mechanic[cell.mechanic].append(episode)
-        point = {
-            "episodes": self.state.plain + self.state.hinted,
-            "items": items,
-            "accuracy": win_rate(episodes),
-            "return": fmean(e.return_ or 0.0 for e in episodes),
-            "mechanics": {name: win_rate(group) for name, group in by_mechanic.items()},
-        }
+        point = point_of(wanted, episodes, self.state.plain + self.state.hinted)
         self.state.curve.append(point)
-        recent = self.state.windows[-10:]
-        band = fmean(w["band"] for w in recent) if recent else 0.0
-        entropy = self.state.update.get("designer", {}).get("entropy")
         print(
-            f"{self.setup.name} s{self.seed} cycle {self.state.cycle}/{self.cycles} plays {point['episodes']} "
-            f"accuracy {point['accuracy']:.3f} return {point['return']:.3f} band {band:.2f} "
-            f"cpu {self.state.cpu_seconds:.0f} entropy {entropy and round(entropy, 2)} "
-            + " ".join(f"{n[:5]} {v:.2f}" for n, v in point["mechanics"].items()),
-            flush=True,
+            f"{self.setup.name} s{self.seed} cycle {self.state.cycle}/{self.cycles} {progress(self.state)}", flush=True
         )
 
     def _save(self) -> None:

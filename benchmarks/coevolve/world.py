@@ -78,12 +78,12 @@ class Cell:
 
 def values(mechanic: str, knob: Knob) -> tuple[Value, ...]:
     """What a knob may be set to here."""
-    return KEPT[mechanic].get(knob.name, knob.values)
+    return KEPT.get(mechanic, {}).get(knob.name, knob.values)
 
 
 @cache
 def cells(mechanic: str = "") -> tuple[Cell, ...]:
-    """Every cell of a mechanic, or of all."""
+    """Every cell of a mechanic, or of all that are played here."""
     names = (mechanic,) if mechanic else NAMES
     return tuple(Cell(n, tuple(v)) for n in names for v in product(*(values(n, k) for k in MECHANICS[n].knobs)))
 
