@@ -37,7 +37,7 @@ def prepared(home: Path, seeds: list[int], plays: int | None = None) -> None:
     from benchmarks.coevolve import warm
 
     if plays is not None:
-        warm.PLAYS = plays
+        warm.PLAYS, warm.SHOWN, warm.EPOCHS = plays, 200, 1
     home.mkdir(parents=True, exist_ok=True)
     stored = home / "even.pickle"
     with open(home / ".lock", "w") as lock:
