@@ -5,9 +5,10 @@
     python benchmarks/coevolution.py --quick                          under a minute: only shows that it runs
 
 Designer, gates, sandbox, play loop, engine and update are the factory's own; environments are blueprints of three
-mechanics. Every arm of a seed begins with the same weights and has the same budget of plays, hinted ones counted; all
-are evaluated on cells that no designer may choose. Stopped after `--minutes`, the same command goes on where every run
-was. `docs/coevolution.md` says what was fixed before and what came out.
+mechanics. Every arm of a seed begins with the same weights and has cycles for the same number of plays, hinted ones
+counted; designs that the gates refuse are not played. All are evaluated on cells that no designer may choose. Stopped
+after `--minutes`, the same command goes on where every run was. `docs/coevolution.md` says what was fixed before and
+what came out.
 """
 
 import argparse

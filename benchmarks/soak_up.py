@@ -9,6 +9,7 @@ server and of the worker after each run, and the peak of each run's own process.
 
 import argparse
 import asyncio
+import math
 import os
 import signal
 import sys
@@ -46,7 +47,7 @@ class Seen:
     failed: int = 0
     answered: float = 0.0
     """Seconds from the command until `spade up` has printed its address."""
-    first: float = 0.0
+    first: float = math.nan
     """Seconds from the command until the first cycle is stored."""
     seconds: float = 0.0
 
@@ -117,7 +118,10 @@ async def soak(home: Path, base_url: str, cycles: int, a_run: int, upkeep_every:
                 seen.memory[part][done] = part_memory(home, PARTS[part], "VmRSS")
             told = ", ".join(f"{part} {found[done]:.0f} MiB" for part, found in seen.memory.items())
             print(f"{done} cycles, {told}, {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
-        seen.first = await first - begun
+        await asyncio.wait({first}, timeout=10 * LOOK_SECONDS)  # all runs have ended: it is there now, or never
+        if first.done():
+            seen.first = first.result() - begun
+        first.cancel()
         seen.seconds = time.monotonic() - begun
         factory.process.send_signal(signal.SIGINT)
         await factory.process.wait()

@@ -105,7 +105,7 @@ def _flow_in(home: str | None, path: str, **parameters: Any) -> Any:
 
     settings = load_settings(None, flags_of(home=home))
     writable(settings.home)
-    with prefect_server(settings.home):
+    with prefect_server(settings.home, settings.retention.prefect_days):
         try:
             module, _, name = path.rpartition(".")
             flow = getattr(import_module(module), name)

@@ -20,6 +20,7 @@ import httpx
 from flows.guarding import Guarded
 from flows.reasons import STARTED, died_again_and_again, end_at_once, ended_while_starting
 from spade.errors import Abort
+from spade.operating_settings import RetentionSettings
 
 START_SECONDS = 90.0
 """The first start migrates an empty database: 5 s on a quiet machine, 16 s on a busy one."""
@@ -44,6 +45,8 @@ IN_BATCHES = {
 }
 """By default each of a task run's three states is a transaction of its own, on SQLite most of the server's work."""
 
+KEPT_DAYS = RetentionSettings().prefect_days
+
 UNUSED_BY_ONE_RUN = (
     *("SCHEDULER", "LATE_RUNS", "FOREMAN", "CANCELLATION_CLEANUP", "PAUSE_EXPIRATIONS", "REPOSSESSOR", "TRIGGERS"),
 )
@@ -60,6 +63,18 @@ def prefect_environment(home: Path) -> dict[str, str]:
     }
 
 
+def kept_for(days: int) -> dict[str, str]:
+    """The server's own housekeeping: finished flow runs and events go after so many days; 0 keeps the runs."""
+    if not days:
+        return {}
+    seconds = str(days * 86400)
+    return {
+        "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",
+        "PREFECT_SERVER_SERVICES_DB_VACUUM_RETENTION_PERIOD": seconds,
+        "PREFECT_SERVER_EVENTS_RETENTION_PERIOD": f"P{days}D",
+    }
+
+
 _PREFECT_THAT_DIES_WITH_US = """
 import ctypes, os, runpy, signal, sys
 parent, libc = int(sys.argv.pop(1)), ctypes.CDLL(None)
@@ -72,8 +87,11 @@ if os.getppid() == parent:
 
 
 @contextmanager
-def prefect_server(home: Path) -> Iterator[str]:
-    """Have an API to talk to for the length of the block; yields its address and sets it in the environment."""
+def prefect_server(home: Path, days: int = KEPT_DAYS) -> Iterator[str]:
+    """Have an API to talk to for the length of the block; yields its address and sets it in the environment.
+
+    A server of our own keeps finished runs for `days`.
+    """
     os.environ.update({k: v for k, v in prefect_environment(home).items() if k not in os.environ})
     configured = os.environ.get("PREFECT_API_URL")
     if configured:
@@ -87,7 +105,7 @@ def prefect_server(home: Path) -> Iterator[str]:
         return
     port = free_port()
     address = f"http://127.0.0.1:{port}/api"
-    server = Guarded(partial(start_server, home, port, ui=False), partial(end_at_once, home))
+    server = Guarded(partial(start_server, home, port, ui=False, days=days), partial(end_at_once, home))
     try:
         wait_until_healthy(server.process, address, home)
         os.environ["PREFECT_API_URL"] = address
@@ -111,15 +129,18 @@ def flush_prefect() -> None:
         service.drain_all(timeout=FLUSH_SECONDS)
 
 
-def start_server(home: Path, port: int, *, ui: bool, host: str = LOOPBACK) -> subprocess.Popen[bytes]:
+def start_server(
+    home: Path, port: int, *, ui: bool, host: str = LOOPBACK, days: int = KEPT_DAYS
+) -> subprocess.Popen[bytes]:
     """Start a server with its database under `home`, or where PREFECT_API_DATABASE_CONNECTION_URL says; its output
-    goes to a log file there."""
+    goes to a log file there. Finished runs leave the database after `days`; 0 keeps them."""
     environment = {
         **prefect_environment(home),
         "PREFECT_SERVER_UI_API_URL": f"http://{reachable(host)}:{port}/api",
         "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": LEASES_ON_DISK,
         "PREFECT_SERVER_LOGGING_LEVEL": "WARNING",
         **IN_BATCHES,
+        **kept_for(days),
     }
     if not ui:
         environment |= {f"PREFECT_SERVER_SERVICES_{name}_ENABLED": "false" for name in UNUSED_BY_ONE_RUN}

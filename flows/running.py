@@ -23,7 +23,7 @@ def run_cycles(*, cycles: int, profile: str | None, home: Path | None, **flags: 
     settings = load_settings(profile, run_flags(home=place, **flags))
     asyncio.run(preflight(settings))
     console.print(f"Profile {settings.profile}, seed {settings.seed}, artifacts in {settings.home}/", highlight=False)
-    with prefect_server(settings.home):
+    with prefect_server(settings.home, settings.retention.prefect_days):
         summaries = _run_flow(console, settings, cycles=cycles, profile=settings.profile, home=place, **flags)
     for summary in summaries:
         print_summary(console, summary)
@@ -35,7 +35,7 @@ def run_watched(flow: Any, *, profile: str | None, home: Path | None, **paramete
     console, place = Console(), str(home) if home else None
     settings = load_settings(profile, {"home": place} if place else {})
     console.print(f"Profile {settings.profile}, artifacts in {settings.home}/", highlight=False)
-    with prefect_server(settings.home):
+    with prefect_server(settings.home, settings.retention.prefect_days):
         return watched(console, settings, flow, profile=settings.profile, home=place, **parameters)
 
 

@@ -89,8 +89,7 @@ class Standing:
 
     def _start_server(self) -> None:
         os.environ.update(client_environment(self.home, f"{self.address}/api"))
-        os.environ.update(kept_for(self.prefect_days))
-        self._server = start_server(self.home, self.port, ui=True, host=self.host)
+        self._server = start_server(self.home, self.port, ui=True, host=self.host, days=self.prefect_days)
         wait_until_healthy(self._server, f"{self.address}/api", self.home)
         marker(self.home).parent.mkdir(parents=True, exist_ok=True)
         marker(self.home).write_text(f"{self.address}/api")
@@ -150,18 +149,6 @@ def client_environment(home: Path, address: str) -> dict[str, str]:
     auth = os.environ.get(AUTH_VARIABLE) or os.environ.get("PREFECT_API_AUTH_STRING")
     password = {"PREFECT_API_AUTH_STRING": auth, AUTH_VARIABLE: auth} if auth else {}
     return {**prefect_environment(home), "PREFECT_API_URL": address, **password}
-
-
-def kept_for(days: int) -> dict[str, str]:
-    """The server's own housekeeping: finished flow runs and events go after so many days; 0 keeps the runs."""
-    if not days:
-        return {}
-    seconds = str(days * 86400)
-    return {
-        "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",
-        "PREFECT_SERVER_SERVICES_DB_VACUUM_RETENTION_PERIOD": seconds,
-        "PREFECT_SERVER_EVENTS_RETENTION_PERIOD": f"P{days}D",
-    }
 
 
 def check_reach(host: str) -> None:

@@ -15,11 +15,6 @@ class RoleTraining(Settings):
     """Optimiser steps one batch is split into."""
     step_samples: NonNegativeInt = 0
     """Samples of one optimiser step, about: a batch that teaches more takes more steps. 0: `minibatches` decides."""
-
-    def steps(self, samples: int) -> int:
-        """Optimiser steps for a batch of so many samples, in each epoch."""
-        return max(1, round(samples / self.step_samples)) if self.step_samples else self.minibatches
-
     epochs: PositiveInt = 1
     """How often each batch is gone through."""
     clip_low: float = Field(0.2, gt=0.0, lt=1.0)
@@ -32,6 +27,10 @@ class RoleTraining(Settings):
     entropy_target: float | None = None
     """Entropy per token, in nats, that the bonus is steered to; off when absent."""
     max_grad_norm: PositiveFloat = 1.0
+
+    def steps(self, samples: int) -> int:
+        """Optimiser steps for a batch of so many samples, in each epoch."""
+        return max(1, round(samples / self.step_samples)) if self.step_samples else self.minibatches
 
 
 class LoraSettings(Settings):

@@ -40,8 +40,12 @@ class Setup:
     pool: int = 450
 
     def training(self, cycles: int) -> TrainingSettings:
-        steps = {"minibatches": self.minibatches, "step_samples": self.step_samples}
-        agent = RoleTraining(learning_rate=self.agent_rate, entropy=self.agent_entropy, **steps)
+        agent = RoleTraining(
+            learning_rate=self.agent_rate,
+            entropy=self.agent_entropy,
+            minibatches=self.minibatches,
+            step_samples=self.step_samples,
+        )
         designer = replace_role(agent, self)
         return TrainingSettings(
             agent=agent,

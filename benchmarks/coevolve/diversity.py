@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from benchmarks.coevolve.world import SIZE
-from spade.blueprints import MECHANICS
+from benchmarks.coevolve.world import size_at
 
 
 def kind(design: str) -> tuple[str, str]:
     """Mechanic and size of a design."""
     name, *values = design.split()
-    return name, values[[knob.name for knob in MECHANICS[name].knobs].index(SIZE[name])]
+    return name, values[size_at(name)]
 
 
 def choice_entropy(designs: Sequence[str]) -> float:

@@ -13,7 +13,7 @@ from benchmarks.coevolve.designing import Design, Oracle, by_model, fixed_pool
 from benchmarks.coevolve.playing import DRAW, Gatekeeper, Wanted, evaluate, play_all
 from benchmarks.coevolve.sharing import Programs
 from benchmarks.coevolve.state import Plan, State, point_of, progress, window_of
-from benchmarks.coevolve.world import SKILLS, Cell, Told, evaluation_items, read_design
+from benchmarks.coevolve.world import SKILLS, Told, evaluation_items, read_design
 from inference.in_process.engine import Size, TorchEngine
 from spade.episodes import Arm, Episode
 from spade.frontier import Measured, Trackers, frontier_rewards
@@ -248,6 +248,3 @@ def play_run(run: Run, seconds: float) -> bool:
 
     asyncio.run(inside())
     return run.done
-
-
-__all__ = ["Cell", "Plan", "Run", "State", "play_run"]

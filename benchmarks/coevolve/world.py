@@ -39,6 +39,11 @@ BUCKETS = 5
 """Win rates in a prompt are told in fifths."""
 
 
+def size_at(mechanic: str) -> int:
+    """The place of a mechanic's size among its knobs."""
+    return [knob.name for knob in MECHANICS[mechanic].knobs].index(SIZE[mechanic])
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """One blueprint without its texts: a mechanic and its knobs."""
@@ -53,8 +58,7 @@ class Cell:
     @property
     def family(self) -> str:
         """Mechanic, first knob and size: what its win rate is held against."""
-        size = [knob.name for knob in MECHANICS[self.mechanic].knobs].index(SIZE[self.mechanic])
-        return f"{self.mechanic} {self.values[0]} {self.values[size]}"
+        return f"{self.mechanic} {self.values[0]} {self.values[size_at(self.mechanic)]}"
 
     @property
     def held(self) -> bool:

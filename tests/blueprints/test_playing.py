@@ -25,6 +25,12 @@ SHARED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 GAMES = [m for m in MECHANICS.values() if m.setting is Setting.GAMES]
 CHANCE = ("semantic.floor_gap", "semantic.canary_floor")
 """Gates a fair blueprint may fail: it is too easily won by chance, or one instance's solution happens to win others."""
+CHANCE_OF = {
+    "doors": ("semantic.interactive", "semantic.no_solution_leakage"),
+    "dial": ("runtime.seed_control",),
+}
+"""The same at the shortest rows and fewest signs: the five instances looked at may begin alike, or be alike, or two
+words in a row be two neighbours on the menu. Eight of 297 doors and two of 297 dials are refused in all."""
 
 
 async def opened(blueprint: Blueprint, sandbox: Sandbox) -> Game:
@@ -95,7 +101,7 @@ async def refusals(chosen: list[Blueprint], sandbox: Sandbox) -> dict[str, int]:
         environment = compile_blueprint(blueprint, mechanic.setting, mechanic.skills[0])
         failed = first_failure(await judge(environment.code, environment.setting, sandbox, LIMITS, gates))
         if failed is not None:
-            assert failed.gate in CHANCE, (blueprint, failed)
+            assert failed.gate in CHANCE + CHANCE_OF.get(blueprint.mechanic, ()), (blueprint, failed)
             counted[failed.gate] = counted.get(failed.gate, 0) + 1
     return counted
 
