@@ -1,14 +1,13 @@
 """Does a designer that learns with the agent beat a fixed pool? A small transformer from nothing plays both roles.
 
-    python benchmarks/coevolution.py [--arms ours,fixed] [--seeds 11,12] [--budget 12000] [--minutes 8] [--home FOLDER]
+    python benchmarks/coevolution.py [--arms ours,fixed] [--seeds 21,22] [--budget 40000] [--minutes 8] [--home FOLDER]
     python benchmarks/coevolution.py --report [--home FOLDER]         what is there so far, as tables
     python benchmarks/coevolution.py --quick                          under a minute: only shows that it runs
 
 Designer, gates, sandbox, play loop, engine and update are the factory's own; environments are blueprints of three
-mechanics. Every arm of a seed begins with the same weights and has cycles for the same number of plays, hinted ones
-counted; designs that the gates refuse are not played. All are evaluated on cells that no designer may choose. Stopped
-after `--minutes`, the same command goes on where every run was. `docs/coevolution.md` says what was fixed before and
-what came out.
+mechanics. Every arm of a seed begins with the same weights and has the same number of plays, hinted ones counted. All
+are evaluated on cells that no designer may choose. Stopped after `--minutes`, the same command goes on where every run
+was. `docs/coevolution.md` says what was fixed before and what came out.
 """
 
 import argparse
@@ -98,8 +97,8 @@ def results(home: Path, budget: int) -> list[dict[str, Any]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--arms", default="ours,fixed,oracle", help=f"of {', '.join(SETUPS)}")
-    parser.add_argument("--seeds", default="11,12,13,14,15")
-    parser.add_argument("--budget", type=int, default=78000, help="plays of the model a run, hinted ones counted")
+    parser.add_argument("--seeds", default="21,22,23,24,25")
+    parser.add_argument("--budget", type=int, default=40000, help="plays of the model a run, hinted ones counted")
     parser.add_argument("--minutes", type=float, default=600.0)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--home", type=Path, default=HOME)

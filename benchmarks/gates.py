@@ -19,6 +19,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import date
+from functools import partial
 from itertools import count
 from pathlib import Path
 from statistics import median
@@ -33,6 +34,7 @@ from flows.configuring import load_settings
 from sandbox.opening import open_sandbox
 from spade.gates import examine, judging
 from spade.gates.form import FORM_GATES
+from spade.gates.probe import Seat, close_all
 from spade.gates.source import read_source, setting_of
 from spade.ports import Limits, Sandbox
 from spade.settings import GateSettings, SandboxSettings
@@ -119,6 +121,14 @@ async def full_reports(sandbox: Sandbox, codes: Sequence[str]) -> float:
     return 1000 * median(alone)
 
 
+async def only_cells(code: str, sandbox: Sandbox) -> tuple[str, str]:
+    """Start, load and end a program's two processes, and play nothing: what no way of judging can do without."""
+    seats = [Seat(sandbox, code, Limits(), number) for number in (0, 1)]
+    await asyncio.gather(*(seat.open() for seat in seats))
+    await close_all(seats)
+    return "", ""
+
+
 async def worker(seconds: float, stages: int) -> None:
     """One process's share of the speed measurement: prints programs a second through so many stages of plays."""
     games = judging.STAGES[Setting.GAMES]
@@ -130,7 +140,8 @@ async def worker(seconds: float, stages: int) -> None:
         def jobs() -> list[Callable[[], Awaitable[Any]]]:
             """Programs that were not seen before: by a comment, and so by the seeds they are judged on."""
             new = [f"{code}\n# {next(fresh)}\n" for code in codes]
-            return [lambda c=c: verdict_on(c, sandbox, Limits()) for c in new]  # type: ignore[misc]
+            judge = partial(verdict_on, limits=Limits()) if stages else only_cells
+            return [lambda c=c: judge(c, sandbox) for c in new]  # type: ignore[misc]
 
         assert not any(gate for gate, _ in await many(jobs()))
         began, judged = time.perf_counter(), 0
@@ -175,6 +186,7 @@ def measure(quick: bool, items: Path | None, python: Path | None) -> dict[str, A
     seconds, cores = (1.5, 2) if quick else (8.0, 2)
     found["rates"] = {
         "level 0 (form), one process": form_rate(medium_programs(), seconds / 2),
+        "two cells a program started, loaded and ended, nothing played, two processes": rate(cores, seconds, 0),
         "levels 0-2 (form and run), two processes": rate(cores, seconds, 2),
         "levels 0-3, one process": rate(1, seconds, 3),
         "levels 0-3, two processes": rate(cores, seconds, 3),

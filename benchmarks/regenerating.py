@@ -7,16 +7,25 @@ from pathlib import Path
 
 from benchmarks.reporting import Row
 
+AGAIN = 3
+"""Regenerations after the first of the process; the one in the middle is told."""
+
 
 def regeneration(home: Path) -> list[Row]:
-    """24 environments, 12 plays an arm, through every stage with Prefect and storage."""
+    """24 environments, 12 plays an arm, through every stage with storage and a Prefect server as a run starts it."""
     os.environ |= {
         "PREFECT_LOGGING_LEVEL": "CRITICAL",
         "DO_NOT_TRACK": "1",
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     }
+    from flows.prefect_server import prefect_server
+
+    with prefect_server(home):
+        return _measured(home)
+
+
+def _measured(home: Path) -> list[Row]:
     from prefect import flow
-    from prefect.testing.utilities import prefect_test_harness
 
     from flows.configuring import flags_of, load_settings
     from flows.generate import finish_cycle, next_cycle
@@ -35,9 +44,9 @@ def regeneration(home: Path) -> list[Row]:
             assert summary is not None
             return time.perf_counter() - started, time.process_time() - worked, summary.accepted
 
-    with prefect_test_harness(server_startup_timeout=120):
-        first, _, _ = asyncio.run(regenerate("first"))
-        seconds, worked, accepted = asyncio.run(regenerate("second"))
+    first, _, _ = asyncio.run(regenerate("first"))
+    again = sorted(asyncio.run(regenerate(f"again-{number}")) for number in range(AGAIN))
+    seconds, worked, accepted = again[AGAIN // 2]
     return [
         Row("regeneration, first of a process", round(first, 1), "s", 6.0),
         Row("regeneration", round(seconds, 1), "s", 6.0),

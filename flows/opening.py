@@ -8,7 +8,7 @@ from data.catalog import Catalog
 from data.corpus import Corpus, open_corpus
 from data.known import Known
 from data.memory import VectorMemory, open_memory
-from flows.allocating import give_back_memory, trim
+from flows.allocating import give_back_memory, settle, trim
 from flows.configuring import with_key
 from flows.dealing import DEALT, open_dealer
 from flows.observing import WATCHER
@@ -89,4 +89,5 @@ async def open_parts(settings: FactorySettings, *, model: Model | None = None) -
         known = Known.load(memory, catalog)
         metered = Metered(WatchedModel(model, watcher), ledger)
         watched = WatchedSandbox(sandbox, watcher)
+        settle()
         yield Parts(settings, catalog, corpus, memory, watched, metered, designer, known, budget)

@@ -121,8 +121,13 @@ class Hinted:
 
     async def act(self, messages: Sequence[Message]) -> Completion:
         at = next(i for i, m in enumerate(messages) if m.role == "user")
-        first = replace(messages[at], content=f"Hint: {self.hint}\n\n{messages[at].content}")
+        first = replace(messages[at], content=with_hint(self.hint, messages[at].content))
         return await self.policy.act([*messages[:at], first, *messages[at + 1 :]])
+
+
+def with_hint(hint: str, observation: str) -> str:
+    """The first observation as the hinted arm reads it."""
+    return f"Hint: {hint}\n\n{observation}"
 
 
 @dataclass(slots=True)

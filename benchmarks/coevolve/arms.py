@@ -24,8 +24,8 @@ class Setup:
     separate: bool = False
     frozen: bool = False
     memory: bool = True
-    apart: int = 1
-    """A cell that was designed is not offered to the designer again for about so many cycles."""
+    apart: int = 0
+    """A cell that was designed is not offered to the designer again for about so many later cycles."""
     in_band: float = 0.0
     mastered: float = 0.0
     entropy_target: float | None = 0.65

@@ -30,8 +30,29 @@ class Design:
 async def by_model(
     model: Model, count: int, memory: Mapping[str, Sequence[Told]], seed: int, cycle: int, lately: Collection[str]
 ) -> list[Design]:
-    """`count` designs, skills in turn, each decoded under the lines it may write: none of a cell designed `lately`."""
-    offered = {s: tuple(line for line in designs(s) if line.rsplit(" ", 1)[0] not in lately) for s in SKILLS}
+    """`count` designs, skills in turn, each decoded under the lines it may write: none of a cell designed `lately`, nor
+    of one of this cycle. The factory's own pool gate refuses those."""
+    taken = set(lately)
+    made: dict[int, Design] = {}
+    while missing := [number for number in range(count) if number not in made]:
+        wave = missing[: len(SKILLS)]
+        offered = {s: tuple(line for line in designs(s) if line.rsplit(" ", 1)[0] not in taken) for s in SKILLS}
+        for number, design in zip(wave, await _wave(model, wave, memory, (seed, cycle), offered), strict=True):
+            if design.cell.text not in taken:  # two skills of one wave may choose the same
+                taken.add(design.cell.text)
+                made[number] = design
+    return [made[number] for number in range(count)]
+
+
+async def _wave(
+    model: Model,
+    numbers: Sequence[int],
+    memory: Mapping[str, Sequence[Told]],
+    of: tuple[int, int],
+    offered: Mapping[Skill, tuple[str, ...]],
+) -> list[Design]:
+    """One design for each of the numbers, decoded together; `of` is the run's seed and the cycle."""
+    seed, cycle = of
 
     async def one(number: int) -> Design:
         skill = SKILLS[number % len(SKILLS)]
@@ -49,7 +70,7 @@ async def by_model(
         attempt = Attempt(f"slot-{cycle}-{number}", 0, "", completion, sampling, cell.environment(plan).env_id)
         return Design(cell, plan, skill, attempt)
 
-    return list(await asyncio.gather(*(one(n) for n in range(count))))
+    return list(await asyncio.gather(*(one(n) for n in numbers)))
 
 
 def fixed_pool(size: int, seed: int) -> list[Design]:
@@ -61,6 +82,14 @@ def fixed_pool(size: int, seed: int) -> list[Design]:
         cell, plan = read_design(even_design(skill, rng))
         made.append(Design(cell, plan, skill))
     return made
+
+
+def distinct(drawn: Sequence[Design]) -> list[Design]:
+    """The first design of each cell, in order."""
+    found: dict[Cell, Design] = {}
+    for design in drawn:
+        found.setdefault(design.cell, design)
+    return list(found.values())
 
 
 class Oracle:
@@ -78,13 +107,13 @@ class Oracle:
 
     def draw(self, count: int, rng: Random) -> list[Design]:
         estimates: dict[str, dict[Cell, float]] = {}
-        made = []
+        made: list[Design] = []
         for number in range(count):
             skill = SKILLS[number % len(SKILLS)]
             if skill not in estimates:
                 estimates[skill] = {c: self.estimate(c) for c in open_cells(skill)}
-            options = list(estimates[skill])
-            weights = [0.02 + tent(rate) ** 3 for rate in estimates[skill].values()]
+            options = [cell for cell in estimates[skill] if all(cell != design.cell for design in made)]
+            weights = [0.02 + tent(estimates[skill][cell]) ** 3 for cell in options]
             cell = rng.choices(options, weights)[0]
             made.append(Design(cell, read_design(f"{cell.text} {_plan(cell)}")[1], skill))
         return made

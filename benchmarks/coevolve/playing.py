@@ -9,7 +9,7 @@ from statistics import fmean
 from benchmarks.coevolve.sharing import Programs, SharedGame
 from benchmarks.coevolve.world import Cell
 from spade.environments import Environment
-from spade.episodes import Arm, Asked, Episode, Hinted, ModelPolicy, Policy, play
+from spade.episodes import Arm, Asked, Episode, Hinted, ModelPolicy, Policy, play, with_hint
 from spade.gates import examine
 from spade.identity import seed_for
 from spade.messages import Completion, Message, Sampling
@@ -125,9 +125,9 @@ class SolvedPolicy:
         return Completion(f"\\boxed{{{self.actions[min(turn, len(self.actions) - 1)]}}}", "solution", "solution")
 
 
-async def solved_plays(programs: Programs, cells: Sequence[Cell], seed: int) -> list[Episode]:
-    """One play of each cell by its own solution."""
-    made = []
+async def solved_plays(programs: Programs, cells: Sequence[Cell], seed: int, hinted: float) -> list[Episode]:
+    """One play of each cell by its own solution; that share of them with a hint before what is seen first."""
+    made, rng = [], Random(f"{seed}/hinted")
     for number, cell in enumerate(cells):
         environment = cell.environment()
         start = seed_for(seed, "solved", number)
@@ -136,8 +136,14 @@ async def solved_plays(programs: Programs, cells: Sequence[Cell], seed: int) -> 
         _, solution = await program.game.ask_many([Ask("reset", seed=start), Ask("solution")])
         asked = Asked("solved", environment.env_id, 0, Arm.PLAIN, number, start)
         policy = SolvedPolicy(solution.actions)
-        made.append(await play(SharedGame(program), policy, asked, "", max_turns=MAX_TURNS))
+        episode = await play(SharedGame(program), policy, asked, "", max_turns=MAX_TURNS)
+        made.append(_shown(episode, cell.hint(rng.choice(cell.plans))) if rng.random() < hinted else episode)
     return made
+
+
+def _shown(episode: Episode, hint: str) -> Episode:
+    first, *rest = episode.turns
+    return replace(episode, turns=(replace(first, observation=with_hint(hint, first.observation)), *rest))
 
 
 class Gatekeeper:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.coevolve.arms import ENVIRONMENTS, PLAYS, Setup
-from benchmarks.coevolve.designing import Design, Oracle, by_model, fixed_pool
+from benchmarks.coevolve.designing import Design, Oracle, by_model, distinct, fixed_pool
 from benchmarks.coevolve.playing import DRAW, Gatekeeper, Wanted, evaluate, play_all
 from benchmarks.coevolve.sharing import Programs
 from benchmarks.coevolve.state import Plan, State, point_of, progress, window_of
@@ -69,7 +69,7 @@ class Run:
 
     @property
     def done(self) -> bool:
-        return self.state.cycle >= self.cycles
+        return self.state.plain + self.state.hinted >= self.plan.budget
 
     async def go(self, sandbox: Sandbox, until: float) -> None:
         """Cycles until the run is over or `until` (monotonic seconds) has come; progress is saved either way."""
@@ -117,7 +117,7 @@ class Run:
         again = self._replays(rng)
         count = ENVIRONMENTS - len(again)
         if setup.designer == "pool":
-            new = rng.sample(self.pool, count)
+            new = distinct(rng.sample(self.pool, len(self.pool)))[:count]
         elif setup.designer == "oracle":
             new = self.oracle.draw(count, rng)
         else:

@@ -19,7 +19,7 @@ BAND = (0.2, 0.8)
 class Plan:
     """How long a run is, and how it is evaluated. `budget` counts all plays of the model, hinted ones too."""
 
-    budget: int = 78000
+    budget: int = 40000
     curve_every: int = 32
     curve_items: int = 504
     final_items: int = 2016

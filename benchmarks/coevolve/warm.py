@@ -37,6 +37,8 @@ EASIEST: dict[str, dict[str, tuple[Value, ...]]] = {"doors": {"doors": (2, 3)}, 
 """Cells whose solutions are shown."""
 SHOWN = 1500
 """Solutions of each of these mechanics."""
+HINTED = 0.5
+"""Share of them that are shown with a hint: without any, the hinted arm would not know what a hint is."""
 DESIGNS = 1200
 SIZE, EPOCHS = 48, 8
 SEEN = 0.08
@@ -73,7 +75,7 @@ async def gathered(folder: Path, seed: int = 0) -> list[Episode]:
         episodes = chosen(await even_plays(programs, drawn, seed))
         easy = [[c for c in good[name] if is_easiest(c)] for name in EASIEST]
         shown = [rng.choice(some) for some in easy for _ in range(SHOWN)]
-        episodes += await solved_plays(programs, shown, seed)
+        episodes += await solved_plays(programs, shown, seed, HINTED)
         await programs.close()
     return episodes
 

@@ -64,6 +64,11 @@ class Cell:
     def held(self) -> bool:
         return int(digest(self.text)[:8], 16) % HELD == 0
 
+    @property
+    def plans(self) -> tuple[str, ...]:
+        """The ways its hint may be written."""
+        return tuple(MECHANICS[self.mechanic].plans)
+
     def environment(self, plan: str = "") -> Environment:
         mechanic = MECHANICS[self.mechanic]
         knobs = tuple(zip((k.name for k in mechanic.knobs), self.values, strict=True))

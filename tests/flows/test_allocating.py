@@ -1,10 +1,14 @@
 """A process whose large buffers went through the allocator once gives later ones back."""
 
+import gc
 import os
 import subprocess
 import sys
+import weakref
 
 import pytest
+
+from flows.allocating import settle, trim
 
 VARIABLE = "ARROW_DEFAULT_MEMORY_POOL"
 PROGRAM = """
@@ -65,3 +69,21 @@ def test_arrow_takes_its_memory_from_malloc_unless_told_otherwise(
     if said == "no glibc":
         pytest.skip("another C library has its own allocator")
     assert said == pool
+
+
+def test_what_is_settled_is_looked_through_again_after_a_trim() -> None:
+    class Knot:
+        def __init__(self) -> None:
+            self.me = self
+
+    try:
+        knot = Knot()
+        gone = weakref.ref(knot)
+        settle()
+        del knot
+        gc.collect()
+        assert gone() is not None
+        trim()
+        assert gone() is None
+    finally:
+        gc.unfreeze()
