@@ -1,6 +1,7 @@
 """Decide over a finished cycle's episodes: replay what was won, keep what is fit to train on, say why not the rest."""
 
 import asyncio
+from collections import defaultdict
 
 from prefect import task
 from prefect.cache_policies import NO_CACHE
@@ -8,7 +9,7 @@ from prefect.cache_policies import NO_CACHE
 from data.evidence import gathered
 from spade.curation import Decision, Pool, decide
 from spade.episodes import Arm, Episode
-from spade.replaying import replays
+from spade.replaying import replayed
 from tasks.factory import Factory
 from tasks.together import together
 
@@ -19,9 +20,9 @@ REPLAYS_AT_ONCE = 16
 async def curate(factory: Factory) -> list[Decision]:
     """One stored decision an episode and pool. The order of plays, not of arrival, settles which duplicate stays."""
     episodes = factory.progress.all_episodes()
-    replayed = await _replayed(factory, [e for e in episodes if e.won and e.asked.arm is Arm.PLAIN])
+    same = await _replayed(factory, [e for e in episodes if e.won and e.asked.arm is Arm.PLAIN])
     settings = factory.settings.curation
-    evidence = gathered(factory.progress.catalog, factory.progress.cycle.cycle_id, episodes, settings, replayed)
+    evidence = gathered(factory.progress.catalog, factory.progress.cycle.cycle_id, episodes, settings, same)
     decisions = list(decide(episodes, evidence, settings.rules()))
     await factory.progress.keep_decisions(decisions)
     kept = sum(d.kept for d in decisions if d.pool is Pool.POSITIVE)
@@ -30,12 +31,15 @@ async def curate(factory: Factory) -> list[Decision]:
 
 
 async def _replayed(factory: Factory, episodes: list[Episode]) -> frozenset[str]:
+    """The ids of those that replay; many environments at once."""
     gate = asyncio.Semaphore(REPLAYS_AT_ONCE)
+    by_environment: dict[str, list[Episode]] = defaultdict(list)
+    for episode in episodes:
+        by_environment[episode.asked.env_id].append(episode)
 
-    async def check(episode: Episode) -> str:
+    async def check(env_id: str) -> frozenset[str]:
         async with gate:
-            code = factory.progress.environment(episode.asked.env_id).code
-            same = await replays(episode, code, factory.sandbox, factory.limits)
-        return episode.episode_id if same else ""
+            code = factory.progress.environment(env_id).code
+            return await replayed(by_environment[env_id], code, factory.sandbox, factory.limits)
 
-    return frozenset(await together(*(check(e) for e in episodes))) - {""}
+    return frozenset[str]().union(*await together(*(check(env_id) for env_id in by_environment)))
