@@ -145,6 +145,8 @@ async def finish_cycle(parts: Parts, cycle: Cycle) -> CycleSummary | None:
 async def close_cycle(factory: Factory, started: float) -> CycleSummary:
     """Curate, export, and tell what came of a cycle whose plays are all stored. `started`: when this sitting began, in
     seconds of the monotonic clock."""
+    # Before all that reads: a question to dozens of small files costs several times one to their merged ones.
+    await asyncio.to_thread(factory.progress.catalog.tidy)
     await curate(factory)
     dataset = await export_positives(factory)
     summary = summarise(
@@ -158,7 +160,6 @@ async def close_cycle(factory: Factory, started: float) -> CycleSummary:
     await show_cycle(factory.progress, summary)
     await show_relatives(factory.progress.catalog, factory.progress.accepted())
     await write_pages(factory)
-    await asyncio.to_thread(factory.progress.catalog.tidy)
     factory.watcher.saw("finished", summary.cycle_id, summary=summary)
     raise_alarms(factory, summary)
     return summary
