@@ -1,6 +1,7 @@
 """What an environment is. Where it came from is another record: the attempt."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from spade.identity import content_id
 from spade.messages import Guide
@@ -24,4 +25,10 @@ class Environment:
 
     @property
     def env_id(self) -> str:
-        return content_id("env", self.code)
+        return _id_of(self.code)
+
+
+@lru_cache(maxsize=256)
+def _id_of(code: str) -> str:
+    """A cycle asks some thousand times, always for the same few programs."""
+    return content_id("env", code)

@@ -1,5 +1,6 @@
 """Design as a Prefect task: one slot, one try and up to five retries, each told what the last one did wrong."""
 
+import asyncio
 from dataclasses import replace
 from typing import Any
 
@@ -64,7 +65,7 @@ async def design_environment(factory: Factory, slot: Slot) -> Attempt:
 
 async def _attempt(factory: Factory, slot: Slot, earlier: list[Attempt]) -> tuple[Attempt, Environment | None]:
     settings, designer, number = factory.settings, factory.designer, len(earlier)
-    lessons = _lessons(factory, slot)
+    lessons = await _lessons(factory, slot)
     refused = [] if settings.designer.retry == "resample" else [a.completion.text for a in earlier]
     brief = Brief(slot, factory.document(slot), lessons, _rejection(factory, slot, earlier), refused)
     prompt = designer.prompt(brief)
@@ -130,10 +131,10 @@ def _pool(factory: Factory, slot: Slot, environment: Environment) -> tuple[Verdi
     return pool_verdicts(environment.env_id, structural_hash(environment.code), replace(pool, templated=templated))
 
 
-def _lessons(factory: Factory, slot: Slot) -> Lessons:
+async def _lessons(factory: Factory, slot: Slot) -> Lessons:
     if not factory.settings.memory.lessons:
         return Lessons()
-    return lessons_for(factory.memory, slot, factory.settings.memory)
+    return await asyncio.to_thread(lessons_for, factory.memory, slot, factory.settings.memory)
 
 
 def _rejection(factory: Factory, slot: Slot, earlier: list[Attempt]) -> Rejection | None:
