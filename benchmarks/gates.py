@@ -17,54 +17,25 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
-from functools import partial
-from itertools import count
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.gates_programs import defects, good_programs, medium_programs
+from benchmarks.gates_speed import form_rate, full_reports, many, rate, verdict_on
 from benchmarks.openenv_packages import packages
 from flows.configuring import load_settings
 from sandbox.opening import open_sandbox
-from spade.gates import examine, judging
-from spade.gates.form import FORM_GATES
-from spade.gates.probe import Seat, close_all
-from spade.gates.source import read_source, setting_of
 from spade.ports import Limits, Sandbox
 from spade.settings import GateSettings, SandboxSettings
-from spade.skills import Setting
-from spade.verdicts import first_failure
 from tests.defects import Defect
 
-LIMITS = Limits(wall_seconds=1.0, cpu_seconds=10.0)
-TOGETHER = 4
 CHANCE = ("semantic.floor_gap", "semantic.canary_floor")
 Row = dict[str, Any]
-
-
-async def many(jobs: Sequence[Callable[[], Awaitable[Any]]], together: int = TOGETHER) -> list[Any]:
-    room = asyncio.Semaphore(together)
-
-    async def one(job: Callable[[], Awaitable[Any]]) -> Any:
-        async with room:
-            return await job()
-
-    return list(await asyncio.gather(*map(one, jobs)))
-
-
-async def verdict_on(
-    code: str, sandbox: Sandbox, limits: Limits = LIMITS, gates: GateSettings | None = None
-) -> tuple[str, str]:
-    """The gate that stops a program, and its message; two empty texts when none does."""
-    judged = await examine(code, setting_of(code), sandbox, limits, gates or GateSettings())
-    failure = first_failure(judged.verdicts)
-    return (failure.gate, failure.message) if failure else ("", "")
 
 
 async def recall(sandbox: Sandbox, broken: Sequence[Defect]) -> dict[str, Any]:
@@ -97,65 +68,6 @@ async def false_rejects(sandbox: Sandbox, programs: dict[str, list[tuple[str, st
         unsure = sum(bool(gate) for gate, _ in again)
         found[name] = {"programs": len(entries), "won_by_chance": len(easy), "refused": wrong, "unsure": unsure}
     return found
-
-
-def form_rate(codes: Sequence[str], seconds: float) -> float:
-    """Programs a second through the form gates, in one process."""
-    began, judged = time.perf_counter(), 0
-    while time.perf_counter() - began < seconds:
-        for code in codes:
-            source = read_source(code)
-            for gate in FORM_GATES:
-                gate(source, Setting.GAMES, GateSettings())
-        judged += len(codes)
-    return judged / (time.perf_counter() - began)
-
-
-async def full_reports(sandbox: Sandbox, codes: Sequence[str]) -> float:
-    """Milliseconds of one full report alone, the median over the programs."""
-    alone = []
-    for code in codes:
-        began = time.perf_counter()
-        await examine(code, setting_of(code), sandbox, Limits(), GateSettings(), full=True)
-        alone.append(time.perf_counter() - began)
-    return 1000 * median(alone)
-
-
-async def only_cells(code: str, sandbox: Sandbox) -> tuple[str, str]:
-    """Start, load and end a program's two processes, and play nothing: what no way of judging can do without."""
-    seats = [Seat(sandbox, code, Limits(), number) for number in (0, 1)]
-    await asyncio.gather(*(seat.open() for seat in seats))
-    await close_all(seats)
-    return "", ""
-
-
-async def worker(seconds: float, stages: int) -> None:
-    """One process's share of the speed measurement: prints programs a second through so many stages of plays."""
-    games = judging.STAGES[Setting.GAMES]
-    judging.STAGES = {Setting.GAMES: games[:stages]}
-    codes = medium_programs()
-    async with open_sandbox(SandboxSettings()) as sandbox:
-        fresh = count()
-
-        def jobs() -> list[Callable[[], Awaitable[Any]]]:
-            """Programs that were not seen before: by a comment, and so by the seeds they are judged on."""
-            new = [f"{code}\n# {next(fresh)}\n" for code in codes]
-            judge = partial(verdict_on, limits=Limits()) if stages else only_cells
-            return [lambda c=c: judge(c, sandbox) for c in new]  # type: ignore[misc]
-
-        assert not any(gate for gate, _ in await many(jobs()))
-        began, judged = time.perf_counter(), 0
-        while time.perf_counter() - began < seconds:
-            await many(jobs())
-            judged += len(codes)
-        print(judged / (time.perf_counter() - began))
-
-
-def rate(processes: int, seconds: float, stages: int) -> float:
-    """Programs a second over so many processes, each with its own sandbox."""
-    command = [sys.executable, __file__, "--worker", str(seconds), str(stages)]
-    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(processes)]
-    return sum(float(process.communicate()[0]) for process in running)
 
 
 def peer(python: Path, broken: Sequence[Defect]) -> dict[str, list[str]]:
@@ -256,11 +168,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--reasoning-gym", type=Path, default=None, metavar="ITEMS")
     parser.add_argument("--openenv", type=Path, default=None, metavar="PYTHON")
-    parser.add_argument("--worker", nargs=2, default=None, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.worker:
-        asyncio.run(worker(float(arguments.worker[0]), int(arguments.worker[1])))
-        return
     found = measure(arguments.quick, arguments.reasoning_gym, arguments.openenv)
     print(json.dumps({"rows": list(rows(found)), **found}, indent=2) if arguments.json else table(found))
 
