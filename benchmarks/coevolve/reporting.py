@@ -56,7 +56,9 @@ def print_report(results: Sequence[Result]) -> None:
     print("| what must hold | value | aim | holds |\n|---|---|---|---|")
     for row in rows_of(results):
         shown = f"{row['value']:.3f}" if isinstance(row["value"], float) else row["value"]
-        print(f"| {row['name']} | {shown} | {row['target']} | {'yes' if row['ok'] else 'no'} |")
+        shown = "-" if shown is None else shown
+        holds = "not measured" if row["ok"] is None else "yes" if row["ok"] else "no"
+        print(f"| {row['name']} | {shown} | {row['target']} | {holds} |")
 
 
 def _print_ledger(results: Sequence[Result]) -> None:
@@ -110,7 +112,10 @@ def rows_of(results: Sequence[Result]) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
 
     def add(name: str, value: float, unit: str, target: Any, ok: bool) -> None:
-        rows.append({"name": name, "value": value, "unit": unit, "target": target, "ok": ok})
+        if math.isnan(value):  # a short run has no third, and no window of enough designs
+            rows.append({"name": name, "value": None, "unit": unit, "target": target, "ok": None})
+        else:
+            rows.append({"name": name, "value": value, "unit": unit, "target": target, "ok": ok})
 
     if BASE in arms:
         pool = fmean(third(r, "band", 0) for r in arms[BASE])
@@ -129,7 +134,7 @@ def rows_of(results: Sequence[Result]) -> list[dict[str, Any]]:
         add(f"{arm}: least gain over the warm start", least, "accuracy", GAIN, least >= GAIN)
         vendi = min((w["vendi"] for r in runs for w in r["windows"] if w["vendi"] is not None), default=math.nan)
         add(f"{arm}: least Vendi / n", vendi, "share", VENDI_FLOOR, vendi >= VENDI_FLOOR)
-        entropy = min(w["entropy"] for r in runs for w in r["windows"][5:])
+        entropy = min((w["entropy"] for r in runs for w in r["windows"][5:]), default=math.nan)
         add(f"{arm}: least entropy of designs", entropy, "nats", ENTROPY_FLOOR, entropy >= ENTROPY_FLOOR)
     for arm in (a for a in arms if a != BASE and BASE in arms):
         at_end, over = differences(done, arm, end), differences(done, arm, curve_mean)
