@@ -31,7 +31,7 @@ async def by_model(
     model: Model, count: int, memory: Mapping[str, Sequence[Told]], seed: int, cycle: int, lately: Collection[str]
 ) -> list[Design]:
     """`count` designs, skills in turn, each decoded under the lines it may write: none of a cell designed `lately`, nor
-    of one of this cycle. The factory's own pool gate refuses those."""
+    of one of this cycle: for blueprints, the factory's own gate `pool.structural` refuses those."""
     taken = set(lately)
     made: dict[int, Design] = {}
     while missing := [number for number in range(count) if number not in made]:

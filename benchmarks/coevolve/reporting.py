@@ -11,6 +11,8 @@ Result = Mapping[str, Any]
 BASE = "fixed"
 GAIN = 0.08
 BAND_RATIO = 1.5
+ADVANTAGE = 0.03
+POSITIVE = 4
 VENDI_FLOOR = 0.02
 """Vendi / n of 200 designs: one repeated design has 0.005, one mechanic with even knobs about 0.015."""
 ENTROPY_FLOOR = 1.0
@@ -109,50 +111,42 @@ def rows_of(results: Sequence[Result]) -> list[dict[str, Any]]:
     arms: dict[str, list[Result]] = defaultdict(list)
     for r in done:
         arms[r["arm"]].append(r)
-    rows: list[dict[str, Any]] = []
+    others = [arm for arm in arms if arm != BASE] if BASE in arms else []
+    rows = [_band(arm, arms[arm], arms[BASE]) for arm in others if arm != "frozen"]
+    rows += [row for arm, runs in arms.items() for row in _floors(arm, runs)]
+    return rows + [row for arm in others for row in _advantage(arm, done)]
 
-    def add(name: str, value: float, unit: str, target: Any, ok: bool) -> None:
-        if math.isnan(value):  # a short run has no third, and no window of enough designs
-            rows.append({"name": name, "value": None, "unit": unit, "target": target, "ok": None})
-        else:
-            rows.append({"name": name, "value": value, "unit": unit, "target": target, "ok": ok})
 
-    if BASE in arms:
-        pool = fmean(third(r, "band", 0) for r in arms[BASE])
-        for arm in (a for a in arms if a not in (BASE, "frozen")):
-            share = fmean(third(r, "band", 0) for r in arms[arm])
-            ratio = share / pool if pool else math.inf
-            add(
-                f"{arm}: band share in the first third, {share:.2f}, over the pool's {pool:.2f}",
-                ratio,
-                "ratio",
-                BAND_RATIO,
-                ratio >= BAND_RATIO,
-            )
-    for arm, runs in arms.items():
-        least = min(gain(r) for r in runs)
-        add(f"{arm}: least gain over the warm start", least, "accuracy", GAIN, least >= GAIN)
-        vendi = min((w["vendi"] for r in runs for w in r["windows"] if w["vendi"] is not None), default=math.nan)
-        add(f"{arm}: least Vendi / n", vendi, "share", VENDI_FLOOR, vendi >= VENDI_FLOOR)
-        entropy = min((w["entropy"] for r in runs for w in r["windows"][5:]), default=math.nan)
-        add(f"{arm}: least entropy of designs", entropy, "nats", ENTROPY_FLOOR, entropy >= ENTROPY_FLOOR)
-    for arm in (a for a in arms if a != BASE and BASE in arms):
-        at_end, over = differences(done, arm, end), differences(done, arm, curve_mean)
-        if at_end:
-            add(
-                f"{arm} less {BASE} at the end",
-                fmean(at_end.values()),
-                "accuracy",
-                0.03,
-                fmean(at_end.values()) >= 0.03,
-            )
-            add(
-                f"{arm} less {BASE} over the curve",
-                fmean(over.values()),
-                "accuracy",
-                0.03,
-                fmean(over.values()) >= 0.03,
-            )
-            positive = sum(v > 0 for v in at_end.values())
-            add(f"{arm}: seeds above {BASE} at the end", positive, f"of {len(at_end)}", 4, positive >= 4)
-    return rows
+def _row(name: str, value: float, unit: str, target: float) -> dict[str, Any]:
+    """A figure that should be at least `target`; null where a short run has no third, or no late window."""
+    known = math.isfinite(value)
+    ok = value >= target if known else None
+    return {"name": name, "value": value if known else None, "unit": unit, "target": target, "ok": ok}
+
+
+def _band(arm: str, runs: Sequence[Result], base: Sequence[Result]) -> dict[str, Any]:
+    share, pool = (fmean(third(r, "band", 0) for r in some) for some in (runs, base))
+    name = f"{arm}: band share in the first third, {share:.2f}, over the pool's {pool:.2f}"
+    return _row(name, share / pool if pool else math.nan, "ratio", BAND_RATIO)
+
+
+def _floors(arm: str, runs: Sequence[Result]) -> list[dict[str, Any]]:
+    vendi = min((w["vendi"] for r in runs for w in r["windows"] if w["vendi"] is not None), default=math.nan)
+    entropy = min((w["entropy"] for r in runs for w in r["windows"][5:]), default=math.nan)
+    return [
+        _row(f"{arm}: least gain over the warm start", min(gain(r) for r in runs), "accuracy", GAIN),
+        _row(f"{arm}: least Vendi / n", vendi, "share", VENDI_FLOOR),
+        _row(f"{arm}: least entropy of designs", entropy, "nats", ENTROPY_FLOOR),
+    ]
+
+
+def _advantage(arm: str, done: Sequence[Result]) -> list[dict[str, Any]]:
+    at_end, over = differences(done, arm, end), differences(done, arm, curve_mean)
+    if not at_end:
+        return []
+    positive = sum(value > 0 for value in at_end.values())
+    return [
+        _row(f"{arm} less {BASE} at the end", fmean(at_end.values()), "accuracy", ADVANTAGE),
+        _row(f"{arm} less {BASE} over the curve", fmean(over.values()), "accuracy", ADVANTAGE),
+        _row(f"{arm}: seeds above {BASE} at the end", positive, f"of {len(at_end)}", POSITIVE),
+    ]
