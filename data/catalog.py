@@ -167,7 +167,7 @@ class Catalog:
         return {name: merged for name in names if (merged := compact(self._engine, TABLES[name], grace_seconds))}
 
     def tidy(self) -> dict[str, int]:
-        """`compact` of the small segments alone, of tables that have many: cheap enough after every cycle."""
+        """`compact` of the small segments alone, of tables that have many: cheap enough in every cycle."""
         tidied = {t.name: compact(self._engine, t, below=SMALL_BYTES, fewest=MANY) for t in TABLES.values()}
         return {name: merged for name, merged in tidied.items() if merged}
 
