@@ -1,6 +1,6 @@
 """Does a designer that learns with the agent beat a fixed pool? A small transformer from nothing plays both roles.
 
-    python benchmarks/coevolution.py [--arms ours,fixed] [--seeds 21,22] [--budget 40000] [--minutes 8] [--home FOLDER]
+    python benchmarks/coevolution.py [--arms ours,fixed] [--seeds 31,32] [--budget 40000] [--minutes 8] [--home FOLDER]
     python benchmarks/coevolution.py --report [--home FOLDER]         what is there so far, as tables
     python benchmarks/coevolution.py --quick                          under a minute: only shows that it runs
 
@@ -97,7 +97,7 @@ def results(home: Path, budget: int) -> list[dict[str, Any]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--arms", default="ours,fixed,oracle", help=f"of {', '.join(SETUPS)}")
-    parser.add_argument("--seeds", default="21,22,23,24,25")
+    parser.add_argument("--seeds", default="31,32,33,34,35")
     parser.add_argument("--budget", type=int, default=40000, help="plays of the model a run, hinted ones counted")
     parser.add_argument("--minutes", type=float, default=600.0)
     parser.add_argument("--processes", type=int, default=2)

@@ -78,7 +78,8 @@ PAPER = Setup("paper", "shared weights, blend of plateau and hinted regret, two 
 OURS = Setup(
     "ours",
     "own designer weights, tent on shrunken win rates, one round, replay 20 % in band and 20 % mastered, no hints",
-    frontier=FrontierSettings(reward="tent", shrinkage=8),
+    frontier=FrontierSettings(reward="tent", shrinkage=2),
+    entropy_target=0.8,
     rounds=1,
     hinted=0,
     separate=True,
