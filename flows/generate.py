@@ -145,8 +145,6 @@ async def finish_cycle(parts: Parts, cycle: Cycle) -> CycleSummary | None:
 async def close_cycle(factory: Factory, started: float) -> CycleSummary:
     """Curate, export, and tell what came of a cycle whose plays are all stored. `started`: when this sitting began, in
     seconds of the monotonic clock."""
-    # Before all that reads: a question to dozens of small files costs several times one to their merged ones.
-    await asyncio.to_thread(factory.progress.catalog.tidy)
     await curate(factory)
     dataset = await export_positives(factory)
     summary = summarise(
@@ -157,9 +155,9 @@ async def close_cycle(factory: Factory, started: float) -> CycleSummary:
     )
     summary = replace(summary, curriculum=where_it_stands(factory))
     await factory.progress.keep_summary(summary)
-    await show_cycle(factory.progress, summary)
-    await show_relatives(factory.progress.catalog, factory.progress.accepted())
-    await write_pages(factory)
+    progress = factory.progress
+    pages = [show_cycle(progress, summary), show_relatives(progress.catalog, progress.accepted()), write_pages(factory)]
+    await together(*pages)
     factory.watcher.saw("finished", summary.cycle_id, summary=summary)
     raise_alarms(factory, summary)
     return summary

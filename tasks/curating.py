@@ -20,9 +20,12 @@ REPLAYS_AT_ONCE = 16
 async def curate(factory: Factory) -> list[Decision]:
     """One stored decision an episode and pool. The order of plays, not of arrival, settles which duplicate stays."""
     episodes = factory.progress.all_episodes()
-    same = await _replayed(factory, [e for e in episodes if e.won and e.asked.arm is Arm.PLAIN])
-    settings = factory.settings.curation
-    evidence = gathered(factory.progress.catalog, factory.progress.cycle.cycle_id, episodes, settings, same)
+    catalog, settings = factory.progress.catalog, factory.settings.curation
+    # Before all that reads: a question to dozens of small files costs several times one to their merged ones.
+    tidying = asyncio.to_thread(catalog.tidy)
+    won = [e for e in episodes if e.won and e.asked.arm is Arm.PLAIN]
+    same, _ = await asyncio.gather(_replayed(factory, won), tidying)
+    evidence = gathered(catalog, factory.progress.cycle.cycle_id, episodes, settings, same)
     decisions = list(decide(episodes, evidence, settings.rules()))
     await factory.progress.keep_decisions(decisions)
     kept = sum(d.kept for d in decisions if d.pool is Pool.POSITIVE)

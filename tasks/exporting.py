@@ -1,5 +1,6 @@
 """Datasets and pages as Prefect tasks: what a finished cycle leaves for people."""
 
+import asyncio
 from pathlib import Path
 
 from prefect import task
@@ -29,7 +30,8 @@ async def export_sft_rows(factory: Factory) -> Export | None:
     cycle = factory.progress.cycle
     name = f"{factory.settings.profile}-sft-{cycle.number:04d}"
     try:
-        exported = export_sft(
+        exported = await asyncio.to_thread(
+            export_sft,
             factory.progress.catalog,
             factory.settings.home,
             name=name,
@@ -49,7 +51,7 @@ async def export_sft_rows(factory: Factory) -> Export | None:
 async def export_dataset(catalog: Catalog, home: Path, plan: Plan) -> Export | None:
     """Any dataset by its plan, with its card and expectations as pages; None when there is no row for it."""
     try:
-        exported = export(catalog, home, plan)
+        exported = await asyncio.to_thread(export, catalog, home, plan)
     except Blocked as blocked:
         await show_validation(plan.name, blocked.validation)
         raise
@@ -65,4 +67,4 @@ async def write_pages(factory: Factory) -> str:
 
     catalog, home = factory.progress.catalog, factory.settings.home
     cycle_id = factory.progress.cycle.cycle_id
-    return str(write_report(catalog, home / "report", cycles=[cycle_id]))
+    return str(await asyncio.to_thread(write_report, catalog, home / "report", cycles=[cycle_id]))

@@ -1,5 +1,6 @@
 """Each environment's page of relatives in the Prefect UI: made of, became, ancestors, descendants, all of it linked."""
 
+import asyncio
 from collections.abc import Sequence
 
 from prefect.artifacts import acreate_markdown_artifact
@@ -14,7 +15,7 @@ AT_ONCE = 8
 
 async def show_relatives(catalog: Catalog, env_ids: Sequence[str]) -> None:
     """Write the page of these environments anew, and of those they descend from: they have a new descendant."""
-    found = families(catalog, [*env_ids, *parents(catalog, env_ids)])
+    found = await asyncio.to_thread(lambda: families(catalog, [*env_ids, *parents(catalog, env_ids)]))
     for start in range(0, len(found), AT_ONCE):
         await together(*(_show(family) for family in found[start : start + AT_ONCE]))
 

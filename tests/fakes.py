@@ -96,7 +96,8 @@ class RuleModel:
 
 
 class WholeFactoryModel:
-    """Plays all roles: writes dial locks (every other first try never pays), hints at halving, and opens the locks.
+    """Plays all roles: writes dial locks, hints at halving, and opens the locks. Every other lock never pays, unless
+    `faulty` is false.
 
     Without a hint it moves each dial by one, and so opens few locks in time; with the hint it halves what is left.
     """
@@ -104,8 +105,8 @@ class WholeFactoryModel:
     name = "whole-factory"
     weights = "whole-factory-1"
 
-    def __init__(self) -> None:
-        self._designs = 0
+    def __init__(self, *, faulty: bool = True) -> None:
+        self._designs, self._faulty = 0, faulty
         self.requests: list[Request] = []
 
     async def complete(self, request: Request) -> Completion:
@@ -120,7 +121,7 @@ class WholeFactoryModel:
         self._designs += 1
         program = dial_lock(dials=2 + self._designs % 3, turns=5 + self._designs % 21)
         program = f"{program}\n\nSERIAL = {self._designs}"
-        if self._designs % 2:
+        if self._faulty and self._designs % 2:
             program = program.replace("reward, True, False", "0.0, True, False")
         return f"<think>A lock.</think>\n```python\n{program}\n```"
 
