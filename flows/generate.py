@@ -32,6 +32,7 @@ from tasks.designing import design
 from tasks.exporting import export_positives, write_pages
 from tasks.factory import Factory
 from tasks.hinting import hint
+from tasks.naming import forget_results
 from tasks.playing import ArmPlan, play_arm
 from tasks.relatives import show_relatives
 from tasks.scoring import score_and_remember
@@ -160,6 +161,7 @@ async def close_cycle(factory: Factory, started: float) -> CycleSummary:
     await together(*pages)
     factory.watcher.saw("finished", summary.cycle_id, summary=summary)
     raise_alarms(factory, summary)
+    forget_results()
     return summary
 
 

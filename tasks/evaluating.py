@@ -16,6 +16,7 @@ from spade.evaluation import Evaluation, Question, Sample
 from spade.evaluation_scores import GroupScore, group_scores
 from spade.ports import Model
 from tasks.factory import Nobody, Watcher
+from tasks.naming import named
 
 TRIES = 2
 """A sample that failed for reasons of ours or the endpoint's is tried again this often in all, in one run."""
@@ -45,7 +46,7 @@ class Due:
 async def evaluate_suite(bench: Bench, evaluation: Evaluation, questions: Sequence[Question]) -> tuple[GroupScore, ...]:
     """Take what is missing and score all of it. Killed anywhere, the same call goes on."""
     bench.catalog.append("evaluations", [evaluation])
-    run = take_samples.with_options(task_run_name=f"evaluate {evaluation.put.suite.name}")
+    run = named(take_samples, f"evaluate {evaluation.put.suite.name}")
     await run(bench, evaluation, questions)
     return group_scores(evaluation, stored_samples(bench.catalog, evaluation))
 

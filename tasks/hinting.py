@@ -20,7 +20,8 @@ from tasks.retrying import Rejected, rejected_or_transient
 
 async def hint(factory: Factory, slot: Slot, attempt: Attempt, environment: Environment) -> Hint | None:
     """The environment's accepted hint, or None when every try leaked or came out empty."""
-    run = named(write_hint, f"hint {label(slot, environment.env_id)}", retries=factory.settings.hint.tries - 1)
+    name, tries = f"hint {label(slot, environment.env_id)}", factory.settings.hint.tries
+    run = named(write_hint, name, retries=tries - 1, after=[attempt])
     try:
         written = await run(factory, slot, attempt, environment)
     except Rejected:

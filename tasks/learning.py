@@ -22,6 +22,7 @@ from spade.messages import Role
 from spade.scores import Score
 from spade.settings import FactorySettings
 from tasks.factory import Nobody, Watcher
+from tasks.naming import named
 from tasks.relatives import show_relatives
 from tasks.showing import number
 from training.batch_files import write_batch
@@ -112,8 +113,13 @@ def batch_for(
     return make_batch(agent, designer, cycles=[cycle_id], round=round_)
 
 
-@task(cache_policy=NO_CACHE, task_run_name="warm start")
 async def warm_start(school: School) -> "Saved | None":
+    """Imitate the curated positives so far where the settings ask for it."""
+    return await named(imitate_positives, "warm start")(school)
+
+
+@task(cache_policy=NO_CACHE)
+async def imitate_positives(school: School) -> "Saved | None":
     """Imitate the curated positives so far, once, before the first update; None where there is nothing to do."""
     from training.imitation import SIZE, imitate, positives
 
@@ -140,7 +146,7 @@ async def warm_start(school: School) -> "Saved | None":
 
 async def learn(school: School, batch: Batch) -> "Saved":
     """Train on a batch, save, and record it. A round without any gradient is recorded and moves nothing."""
-    run = update_policy.with_options(task_run_name=f"update {school.learner.updates + 1} {batch.batch_id}")
+    run = named(update_policy, f"update {school.learner.updates + 1} {batch.batch_id}")
     return await run(school, batch)
 
 

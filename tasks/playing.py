@@ -57,13 +57,15 @@ def asked_plays(plan: ArmPlan, settings: FactorySettings) -> list[Asked]:
 
 async def play_arm(factory: Factory, plan: ArmPlan) -> int:
     """Play what is not stored yet; returns how many episodes this arm has now."""
-    run = named(play_episodes, f"play {label(plan.slot, plan.environment.env_id)} {plan.arm} r{plan.round}")
-    with about(slot=plan.slot.slot_id, environment=plan.environment.env_id):
-        return await run(factory, plan)
+    slot_id, env_id = plan.slot.slot_id, plan.environment.env_id
+    made_by = [plan.hint] if plan.hint else [a for a in factory.progress.attempts(slot_id) if a.accepted]
+    run = named(play_episodes, f"play {label(plan.slot, env_id)} {plan.arm} r{plan.round}", after=made_by)
+    with about(slot=slot_id, environment=env_id):
+        return len(await run(factory, plan))
 
 
 @task(cache_policy=NO_CACHE)
-async def play_episodes(factory: Factory, plan: ArmPlan) -> int:
+async def play_episodes(factory: Factory, plan: ArmPlan) -> list[Episode]:
     """All plays of one arm, concurrently; finished ones are stored while others still run.
 
     With `cycle.stopping` in waves, after each of which the arm may be known well enough: a function of what is stored,
@@ -84,7 +86,7 @@ async def play_episodes(factory: Factory, plan: ArmPlan) -> int:
             factory.watcher.saw("settled", plan.environment.env_id, left=len(asked) - count)
             break
     await advance.end()
-    return count
+    return [ended[each.episode_id] for each in asked[:count]]
 
 
 def _ended(factory: Factory, asked: Sequence[Asked]) -> dict[str, Episode]:

@@ -15,7 +15,8 @@ from tasks.naming import named
 
 async def score_and_remember(factory: Factory, slot: Slot, environment: Environment, hint: Hint | None) -> Score:
     """The stored score of one environment in this cycle."""
-    run = named(score_environment, f"score {label(slot, environment.env_id)}")
+    plays = factory.progress.episodes(environment.env_id)
+    run = named(score_environment, f"score {label(slot, environment.env_id)}", after=plays)
     scored = await run(factory, environment, hint)
     factory.watcher.saw("scored", environment.env_id)
     return scored
