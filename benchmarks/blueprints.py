@@ -20,6 +20,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.blueprint_report import UNITS, Row, mean_of, printed
 from benchmarks.reporting import Row as Figure
 from benchmarks.reporting import as_json
 from data.corpus import open_corpus
@@ -60,22 +61,6 @@ class Bench:
     designs: list[str] = field(default_factory=list)
     at_once: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(16))
     """As many plays as the server has sequences: a play that loses its sequence pays for its whole prompt again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One accepted environment and its score."""
-
-    mechanic: str
-    skill: str
-    title: str
-    knobs: dict[str, Any]
-    hint: str
-    attempts: int
-    plain: float | None
-    hinted: float | None
-    regret: float | None
-    turns: float
 
 
 async def designed(bench: Bench, slot: Slot, document: Document) -> tuple[Environment, str] | None:
@@ -236,13 +221,13 @@ def summary(bench: Bench, rows: list[Row], slots: int, seconds: float) -> dict[s
         "skills": len({r.skill for r in rows}),
         "in_band": sum(r.plain is not None and 0.2 <= r.plain <= 0.8 for r in rows),
         "regret_above_0": sum(r.regret is not None and r.regret > 0 for r in rows),
-        "mean_regret": round(fmean([r.regret for r in rows if r.regret is not None] or [0.0]), 3),
+        "mean_regret": mean_of([r.regret for r in rows]),
         "seconds": round(seconds, 1),
         "mechanics": {
             name: {
                 "environments": len(group),
-                "plain": round(fmean(r.plain or 0.0 for r in group), 3),
-                "hinted": round(fmean(r.hinted or 0.0 for r in group), 3),
+                "plain": mean_of([r.plain for r in group]),
+                "hinted": mean_of([r.hinted for r in group]),
                 "turns": round(fmean(r.turns for r in group), 1),
             }
             for name, group in by_mechanic.items()
@@ -250,30 +235,6 @@ def summary(bench: Bench, rows: list[Row], slots: int, seconds: float) -> dict[s
         "environments": [{name: getattr(r, name) for name in Row.__slots__} for r in rows],
         "designs": bench.designs,
     }
-
-
-UNITS = {
-    "slots": "slots",
-    "accepted": "environments",
-    "first_try": "environments",
-    "skills": "skills",
-    "in_band": "environments",
-    "regret_above_0": "environments",
-    "mean_regret": "return",
-    "seconds": "s",
-}
-
-
-def printed(result: dict[str, Any]) -> None:
-    for key in (*UNITS, "rejections"):
-        print(f"{key:15} {result[key]}")
-    for name, row in result["mechanics"].items():
-        print(f"{name:15} {row}")
-    for row in result["environments"]:
-        print(
-            f"{row['mechanic']:13} plain {row['plain']:.2f} hinted {row['hinted']:.2f} turns {row['turns']:4.1f} "
-            f"tries {row['attempts']} {row['knobs']} {row['title']} | {row['hint']}"
-        )
 
 
 def main() -> None:

@@ -24,6 +24,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.reporting import as_json
+from benchmarks.sandbox_report import Figures, ratios, rows_of, table
 from sandbox.facade import AsyncGame, AsyncSandbox
 from sandbox.games import LocalGame
 from sandbox.isolation import Isolation
@@ -58,8 +60,6 @@ for line in sys.stdin:
     print(json.dumps(env.reset(value) if kind == "reset" else env.step(value)), flush=True)
 """
 )
-
-Figures = dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -280,77 +280,13 @@ def measure(effort: Effort) -> dict[str, Any]:
     return result
 
 
-def ratios(result: dict[str, Any]) -> Figures:
-    """How many times faster than the others; the best tier counts."""
-    ours = next(result[tier] for tier in TIERS if isinstance(result[tier], dict))
-    found: Figures = {}
-    if isinstance(result["openenv"], dict):
-        for count in (1, 8, 32):
-            theirs = result["openenv"][f"steps_per_second_{count}"]
-            found[f"steps_{count}_over_openenv"] = ours[f"steps_per_second_{count}"] / theirs
-        found["start_over_openenv"] = result["openenv"]["start_ms"] / ours["cold_start_ms"]
-    if isinstance(result["fresh_process"], dict):
-        found["start_over_fresh_process"] = result["fresh_process"]["cold_start_ms"] / ours["cold_start_ms"]
-        found["steps_1_over_fresh_process"] = ours["steps_per_second_1"] / result["fresh_process"]["steps_per_second_1"]
-    return found
-
-
-@dataclass(frozen=True)
-class Target:
-    """What a figure should reach: at most or at least so much."""
-
-    name: str
-    unit: str
-    most: float | None = None
-    least: float | None = None
-
-    def row(self, value: float) -> dict[str, Any]:
-        wanted = self.most if self.most is not None else self.least
-        ok = wanted is None or (value <= wanted if self.most is not None else value >= wanted)
-        return {"name": self.name, "value": round(value, 3), "unit": self.unit, "target": wanted, "ok": ok}
-
-
-TARGETS = (
-    Target("cold_start_ms", "ms", most=3.5),
-    Target("warm_start_ms", "ms", most=1.0),
-    Target("cold_kill_ms", "ms", most=5.0),
-    Target("one_core_steps_per_second_1", "steps/s", least=40_000),
-    Target("steps_per_second_8", "steps/s", least=40_000),
-    Target("steps_per_second_32", "steps/s", least=40_000),
-    Target("batched_steps_per_second_32", "steps/s", least=500_000),
-    Target("memory_mb_32", "MB", most=4.0),
-    Target("seconds_until_150_are_up", "s"),
-    Target("steps_1_over_openenv", "x", least=5.0),
-)
-
-
-def rows(result: dict[str, Any]) -> list[dict[str, Any]]:
-    """The best tier's figures beside what they should reach, those that were measured."""
-    figures = next(result[tier] for tier in TIERS if isinstance(result[tier], dict)) | result["ratios"]
-    return [target.row(figures[target.name]) for target in TARGETS if target.name in figures]
-
-
-def table(result: dict[str, Any]) -> str:
-    lines = [f"{result['date']}, {result['machine']}, load {result['load']:.1f}", ""]
-    for name in (*TIERS, "fresh_process", "openenv", "ratios"):
-        figures = result[name]
-        if isinstance(figures, str):
-            lines += [f"{name}: {figures}", ""]
-            continue
-        lines += [name, *(f"  {what:34s} {value:>14,.2f}" for what, value in figures.items()), ""]
-    for row in rows(result):
-        sign = "" if row["target"] is None else f"target {row['target']:g}: {'yes' if row['ok'] else 'NO'}"
-        lines.append(f"  {row['name']:34s} {row['value']:>14,.2f} {row['unit']:8s} {sign}")
-    return "\n".join(lines)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a minute instead of several")
     parser.add_argument("--json", action="store_true", help="print JSON")
     given = parser.parse_args()
     result = measure(QUICK if given.quick else FULL)
-    print(json.dumps({"rows": rows(result)} | result, indent=2) if given.json else table(result))
+    print(as_json(rows_of(result), **result) if given.json else table(result))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from flows.data_cli import lineage, show, sql
 from flows.env_cli import env_app, parse
 from flows.evaluation_cli import decontaminate, evaluate, results
 from flows.experiment_cli import experiment_app
+from flows.interrupting import stoppable
 from flows.model_cli import fetch_model, serve_model
 from flows.operations_cli import export, maintain, status, up
 from flows.ratings_cli import ratings
@@ -55,7 +56,7 @@ def run(  # noqa: PLR0913 - one parameter a flag
     """
     from flows.running import run_cycles
 
-    try:
+    with stoppable():
         run_cycles(
             cycles=cycles,
             profile=profile,
@@ -66,9 +67,6 @@ def run(  # noqa: PLR0913 - one parameter a flag
             plays=plays,
             home=home,
         )
-    except KeyboardInterrupt:
-        print("\nStopped. The same command goes on where this one ended.", file=sys.stderr)
-        raise typer.Exit(130) from None
 
 
 @app.command(rich_help_panel=RUN)

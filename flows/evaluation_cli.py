@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from flows.interrupting import stoppable
 from spade.errors import Abort
 
 Home = Annotated[Path | None, typer.Option(help="Folder of run artifacts.", show_default="var")]
@@ -57,11 +58,8 @@ def evaluate(  # noqa: PLR0913 - one parameter a flag
         "temperature": temperature, "max_tokens": max_tokens, "seed": seed, "context": context, "label": label,
         "update": update,
     }  # fmt: skip
-    try:
+    with stoppable():
         made = run_watched(flow, profile=profile, home=home, **parameters)
-    except KeyboardInterrupt:
-        print("\nStopped. The same command goes on where this one ended.", file=sys.stderr)
-        raise typer.Exit(130) from None
     _print(home, "markdown", None, [each["evaluation_id"] for each in made])
 
 

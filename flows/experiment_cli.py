@@ -1,11 +1,11 @@
 """`spade experiment`: grids of profiles and seeds from the command line."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from flows.interrupting import stoppable
 from spade.errors import Abort
 
 experiment_app = typer.Typer(name="experiment", help="Compare profiles under one budget.", no_args_is_help=True)
@@ -36,9 +36,6 @@ def run(
     except OSError as error:
         raise Abort(f"{file} cannot be read: {error.strerror}.", "Name an experiment as TOML.") from error
     place = load_settings(None, flags_of(home=str(home) if home else None)).home
-    try:
+    with stoppable():
         page = run_experiment(read_experiment(text, str(file)), place, Console(), model=model, base_url=base_url)
-    except KeyboardInterrupt:
-        print("\nStopped. The same command goes on where this one ended.", file=sys.stderr)
-        raise typer.Exit(130) from None
     print(f"Page      {page}")

@@ -12,6 +12,7 @@ from data.export import Plan
 from data.human import take_in_human
 from flows.configuring import flags_of, load_settings
 from spade.errors import Abort
+from spade.settings import FactorySettings
 from tasks.exporting import export_dataset
 
 
@@ -55,9 +56,7 @@ async def export(  # noqa: PLR0913 - a deployment's form has one field a paramet
         home: Folder of run artifacts; var when empty.
     """
     settings = load_settings(profile, flags_of(home=home))
-    catalog = Catalog(settings.home, settings.store)
-    if not catalog.exists():
-        raise Abort(f"There is no catalog in {settings.home} yet.", "Start with `spade run`, or give --home.")
+    catalog = _opened(settings)
     shares = {"train": 1.0 - test_share, "test": test_share} if test_share else {"train": 1.0}
     chosen: dict[str, Any] = {"environments": environments, "human_share": human_share, "allow_overlap": allow_overlap}
     plan = Plan(kind, name or kind, "", cycles or None, shares, seed, license, **chosen)
@@ -71,6 +70,13 @@ async def export(  # noqa: PLR0913 - a deployment's form has one field a paramet
         return {"dataset_id": "", "rows": 0, "folder": ""}
     dataset = exported.dataset
     return {"dataset_id": dataset.dataset_id, "rows": dataset.rows, "folder": str(exported.folder)}
+
+
+def _opened(settings: FactorySettings) -> Catalog:
+    catalog = Catalog(settings.home, settings.store)
+    if not catalog.exists():
+        raise Abort(f"There is no catalog in {settings.home} yet.", "Start with `spade run`, or give --home.")
+    return catalog
 
 
 def _take_in(catalog: Catalog, path: Path, license: str) -> None:

@@ -1,10 +1,11 @@
 """Commands that learn: `train` from what is stored, `self-play` in turns with playing."""
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+
+from flows.interrupting import stoppable
 
 Home = Annotated[Path | None, typer.Option(help="Folder of run artifacts.", show_default="var")]
 Profile = Annotated[str | None, typer.Option(help="Settings profile.", show_default="starter")]
@@ -111,8 +112,5 @@ def _finished(what: str, profile: str | None, home: Path | None, flow: Any, **pa
     settings = load_settings(profile, flags_of(home=place, training__base=parameters.get("base")))
     writable(settings.home)
     base_folder(settings)
-    try:
+    with stoppable(f"`spade {what}` goes on where this one ended."):
         return run_watched(flow, profile=profile, home=home, **parameters)
-    except KeyboardInterrupt:
-        print(f"\nStopped. `spade {what}` goes on where this one ended.", file=sys.stderr)
-        raise typer.Exit(130) from None
